@@ -1,4 +1,4 @@
-"""What follows from a verdict, as pure rules: tracker events, clamps, stopping, abstention, the wording of the answer.
+"""Apply a verdict by pure rules: tracker events, clamps, stopping, abstention, the wording of the answer.
 
 Constants are EviMem's (E7-E9, E11, E13); where a rule departs from the paper, `Variant` names the literal one.
 """
@@ -36,7 +36,7 @@ MIN_DIRECT_CONFIDENCE = 0.75  # E13
 PAPER_DELTA_FACTS = 2  # E7
 PAPER_ABSTAIN_BELOW = 0.30  # E11: "extremely low", which the paper gives no number of
 PAPER_ABSTAIN_CHECKS = 2  # E11
-MAX_CLAIMS = 24  # of a question: what steers a search, not a second memory
+MAX_CLAIMS = 24  # of a question: claims steer a search, they are no second memory
 DECLINED_GAP_KINDS = ("contradicted", "attribution")  # kinds of gap that no answer is given with
 NOTHING_RELEVANT_REASON = "nothing in the memory bears on the question"
 APPROXIMATE_COST = 0.15  # E13
@@ -63,7 +63,7 @@ def clamp(
     """Clamp a verdict: temporal floors and caps first, then the downgrades.
 
     An entity with too few facts makes any evidence partial (E7), and so is exact evidence while something is `missing`:
-    a judge that has not said what supports a requirement is not believed that nothing is missing.
+    a judge that has not mapped evidence to a requirement is not believed that nothing is missing.
     """
     confidence = _temporal(verdict.tier, verdict.confidence) if temporal else verdict.confidence
     short = tuple(_too_little(name, count) for name, count in entities.items() if is_short(count))
@@ -74,7 +74,7 @@ def clamp(
 
 
 def settle(verdict: Verdict, view: View, tracker: Tracker) -> Clamped:
-    """Return what the loop acts on, given the tracker after a verdict on a view.
+    """Clamp a verdict on a view, given the tracker after it: the loop acts on the result.
 
     What the judge mapped is believed: a name that it supported with shown turns is not short of facts, whatever the
     facts call it. `Variant(delta="paper")` counts facts alone. Open requirements lower nothing without "tracker", nor
@@ -91,13 +91,13 @@ def settle(verdict: Verdict, view: View, tracker: Tracker) -> Clamped:
 
 
 def shown_confidence(tier: Tier, confidence: float) -> float:
-    """Return what may be shown of a confidence that was never calibrated: no more than its tier allows."""
+    """Return the part of an uncalibrated confidence that may be shown: no more than its tier allows."""
     caps = {Tier.PARTIAL: DOWNGRADE_CAP, Tier.NONE: NONE_CAP}
     return min(confidence, caps.get(tier, 1.0))
 
 
 def all_gaps(verdict: Verdict, clamped: Clamped, tracker: Tracker) -> tuple[Gap, ...]:
-    """Return what is missing, what steers the search first: why a tier was lowered, then what the judge named.
+    """Return the gaps, those that steer the search first: reasons of a lowered tier, then the judge's gaps.
 
     What its tracker holds open stands in where a judge that maps it named nothing, what is asked before who. That
     evidence is about another person is a gap only where it is stated: that nobody has checked it is none.

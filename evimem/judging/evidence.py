@@ -1,4 +1,4 @@
-"""What a judge is shown and what it says: the question, the evidence, the verdict, the draft; and a `Variant`."""
+"""Define a judge's view, verdict and draft, the question and the evidence in them; and a `Variant`."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _FIELDS_FROM_ZERO = frozenset(("step", "hops", "delta"))
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """What every loop can be given; a loop is a `Variant` with fields of its own, called with a task.
+    """The settings of every loop; a loop is a `Variant` with fields of its own, called with a task.
 
     The values of `without` remove one part each, to measure its effect:
-    sufficiency  no judging: answer at once from what was retrieved (IRIS)
+    sufficiency  no judging: answer at once from the retrieved turns (IRIS)
     tiers        evidence is exact or insufficient: no inference, no reasoning chain, no hedged answer
     temporal     questions about time are judged, refined and worded like others
     entities     the number of facts about an entity never lowers a tier (E7; IRIS)
@@ -37,7 +37,7 @@ class Variant:
     edges        follow no edges, as with hops=0, and read nothing beside the searches in their place (IRIS)
     tracker      a question has no requirements, so that none lowers a tier or reaches a model; MemR3 is told of no
                  evidence and no gap, and is shown again all that it found
-    mask         what was returned may be returned again (MemR3), and is read again (MGRetrieval)
+    mask         turns may be returned twice (MemR3), and are read again (MGRetrieval)
     delta        each search is for the question alone (MemR3)
     reflection   it searches where it would think (MemR3)
     routing      all that tools return joins the context, and none of it is left out of later requests (MRAgent)
@@ -108,7 +108,7 @@ Manner = Literal["direct", "precise", "inferred", "hedged"]
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """What a question asks, read from its words and the names of the memory, without a model.
+    """The analysis of a question, read from its words and the names of the memory, without a model.
 
     `entities` are the names it mentions, as the memory spells them where it knows them; `asked` are the speakers
     it is about; `wants` is the form of the answer; `keywords` are the words that carry the asked property, without
@@ -162,7 +162,7 @@ class EntityCount:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a judge sees at one check.
+    """The evidence that a judge sees at one check.
 
     `evidence` is everything found so far, best first; `shown` is the part that fits the token budget and the judge's
     own page, newest first, with reserved shares for raw and earlier turns (E6): only it may be cited or be a witness.
@@ -208,7 +208,7 @@ class View:
 
     @property
     def decisive(self) -> frozenset[str]:
-        """The ids of the turns that stay in view: what a requirement rests on, and what is pinned."""
+        """The ids of the turns that stay in view: witnesses of requirements, and pinned turns."""
         return self.pinned.union(self.tracker.witnesses)
 
     @property
@@ -232,14 +232,14 @@ class View:
         return replace(self, evidence=found, shown=shown, context=context)
 
     def kept(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return what is kept under a key for all checks of a question, made at the first of them."""
+        """Return the value cached under a key for all checks of a question, made at the first of them."""
         if key not in self.memo:
             self.memo[key] = make()
         found: T = self.memo[key]
         return found
 
     def kept_at_check(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return what is kept under a key for one check and the answer that follows it: what is shown decides it."""
+        """Return the value cached under a key for one check and the answer after it: the shown turns decide it."""
         return self.kept((key, self.iteration, tuple(item.turn.id for item in self.shown)), make)
 
 

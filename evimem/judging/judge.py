@@ -1,4 +1,4 @@
-"""A judge, and what each loop asks of one: verdicts, decisions, keywords and rounds of reading, moves of exploring."""
+"""Define the judge and its replies to each loop: verdicts, decisions, keywords, rounds of reading, exploring moves."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """A verdict on the evidence, and what to do next.
+    """A verdict on the evidence, and the next action.
 
     The verdict's `query` is what to search for besides the question. `draft` is an answer from the evidence so far,
     which only the last decision is asked for.
@@ -79,7 +79,7 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Considered:
-    """What a round came to: a verdict, an answer so far, the ids it rests on, and whether it is accepted as final.
+    """The result of a round: a verdict, an answer so far, the ids it rests on, and whether it is accepted as final.
 
     `read` are the ids of the turns that were read for it, at last: a page may turn out to be too long for a model.
     """
@@ -112,12 +112,12 @@ TOOLS: tuple[Tool, ...] = get_args(Tool)
 CONTENT_TOOLS: frozenset[Tool] = frozenset(("person_aspects", "person_facts", "topic_events"))
 TOOLS_WITH_PARTS: frozenset[Tool] = frozenset(("events", "person_facts", "events_between"))
 MAX_TURN_CALLS = 5  # in a turn, where a loop names no number (R4)
-TIME_CUE = "time"  # what a row of event_cues says of a cue that is one
+TIME_CUE = "time"  # the kind of a row of event_cues whose cue is a time
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call of a tool: of what, and of which of its parts; of results in pages, which page, from 1 on."""
+    """A call of a tool: its key, the part of it, and the page of results, from 1 on."""
 
     tool: Tool
     of: str
@@ -127,7 +127,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of a result: the key that a later call may name, what it is, and how many turns stand behind it."""
+    """One line of a result: the key that a later call may name, its kind, and the number of its turns."""
 
     key: str
     text: str = ""
@@ -136,7 +136,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a call returned: its rows, of `total` in all, or the reason why it was refused.
+    """The result of a call: its rows, of `total` in all, or the reason why it was refused.
 
     `number` is the turn of the loop in which it was performed, `pruned` the number of rows that a judge did not keep.
     `turns` is the number of turns behind all rows of keys, 0 where rows are turns.
@@ -169,7 +169,7 @@ class Explored:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """What a judge makes of a turn: a verdict, the tools to call next, and an answer with the ids that support it.
+    """A judge's move in a turn: a verdict, the tools to call next, and an answer with the ids that support it.
 
     Without a call the exploring ends. `kept` is what it keeps of what the last calls returned: ids of turns, cues and
     tags; None where it did not say, so that all of it stays.
@@ -183,7 +183,7 @@ class Move:
 
 
 def route(results: Iterable[Result], number: int, kept: Collection[str] | None) -> tuple[Result, ...]:
-    """Return results without the rows of a turn's calls that were not kept; all of them where nobody said (f_route)."""
+    """Return results without the rows of a turn's calls that were not kept; all where no reply named any (f_route)."""
     return tuple(result if kept is None or result.number != number else _drop_rows(result, kept) for result in results)
 
 
@@ -231,7 +231,7 @@ class Judge(Protocol):
         ...
 
     def judge(self, view: View) -> Flow[Verdict]:
-        """Say how far the shown evidence answers the question, what is missing, and what to look for next."""
+        """Judge how far the shown evidence answers the question, with the gaps and the next query."""
         ...
 
     def decide(self, view: View, stage: Stage) -> Flow[Decided]:
@@ -247,7 +247,7 @@ class Judge(Protocol):
         ...
 
     def explore(self, view: View, explored: Explored) -> Flow[Move]:
-        """Judge what was found, and say which tools to call next, or what the answer is (MRAgent)."""
+        """Judge the evidence, and choose the next tools to call, or give the answer (MRAgent)."""
         ...
 
     def answer(self, view: View, verdict: Verdict, manner: Manner) -> Flow[Draft]:

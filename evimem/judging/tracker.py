@@ -1,4 +1,4 @@
-"""What a question needs, what is supported by evidence, what is waived, and what is still open: (R, E, W, G).
+"""Track the requirements of a question: all, supported by evidence, waived and open ones: (R, E, W, G).
 
 R is fixed by the analysis of the question. Events move a requirement between the disjoint sets; G is always
 R minus E and W. Between `Extend` and `Retract`, E only grows and G only shrinks. What a judge put into words of its own
@@ -33,7 +33,7 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a judge takes from evidence, in a sentence, and the ids of the turns that say so.
+    """A statement that a judge takes from evidence, in a sentence, and the ids of the turns that state it.
 
     `withdrawn` is the reason why it no longer holds, empty while it does.
     """
@@ -60,7 +60,7 @@ class Support:
 
 @dataclass(frozen=True, slots=True)
 class Waive:
-    """A requirement is given up for a reason (only the year is known; nobody can know)."""
+    """A requirement is given up for a reason, such as that only the year is known."""
 
     requirement: str
     reason: str
@@ -126,7 +126,7 @@ class Tracker:
 
     @property
     def witnesses(self) -> tuple[str, ...]:
-        """The ids of the turns that support a requirement or say what is claimed, each once."""
+        """The ids of the turns that support a requirement or state a claim, each once."""
         found = (*self.supported.values(), *(claim.sources for claim in self.held))
         return tuple(dict.fromkeys(turn_id for turn_ids in found for turn_id in turn_ids))
 

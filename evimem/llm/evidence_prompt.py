@@ -38,7 +38,7 @@ class ShownEvidence:
         return tuple(self.items.values())
 
     def ids(self, labels: Iterable[str]) -> tuple[str, ...]:
-        """Return the ids of the turns that labels name, each once; others are left out."""
+        """Return the ids of the turns that labels name, each once; unknown labels are left out."""
         named_turns = map(self.turn, labels)
         return tuple(dict.fromkeys(turn.id for turn in named_turns if turn is not None))
 
@@ -81,12 +81,12 @@ def show_evidence(
 
 
 def shown_so_far(view: View) -> ShownEvidence:
-    """Return the turns of all pages of a question, without their text: what a reply may still name."""
+    """Return the turns of all pages of a question, without their text: a reply may still name them."""
     return ShownEvidence("", {one.label: one.line.turn for one in page_so_far(view)})
 
 
 def claim_lines(view: View) -> str:
-    """Return what was taken from evidence so far: each claim with the labels of the items that say so."""
+    """Return the claims so far, each with the labels of the items that state it."""
     labels = {one.line.turn.id: one.label for one in page_so_far(view)}
     lines = []
     for place, claim in enumerate(view.tracker.claims, 1):
@@ -102,7 +102,7 @@ def legible(view: View, room: float = math.inf) -> frozenset[str]:
 
 
 def show_facts(view: View, *, with_turns: bool, room: float) -> ShownEvidence:
-    """Return the facts of what is shown, within about `room` characters, under labels that stay; at least one."""
+    """Return the facts of the shown turns, within about `room` characters, under labels that stay; at least one."""
     numbers = {item.turn.id: place for place, item in enumerate(view.evidence, 1)}
     lines: list[str] = []
     shown: list[Evidence] = []

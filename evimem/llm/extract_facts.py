@@ -48,7 +48,7 @@ _OWN_ROLES = frozenset((None, "user"))  # roles whose opinions and plans are fac
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What a model found in one turn. `dropped` counts facts that are not grounded in the turn, by reason."""
+    """The facts that a model found in one turn. `dropped` counts facts that are not grounded in it, by reason."""
 
     facts: tuple[Fact, ...]
     dropped: Mapping[str, int] = field(default_factory=dict, hash=False)
@@ -239,7 +239,7 @@ class _FactReader:
             self._keep(subject, predicate, obj, kind, span, entry)
 
     def label(self, reply: Mapping[str, Any], known: Sequence[Label]) -> Label:
-        """Return what a reply files the turn under; a keyword is left out whose words nobody said."""
+        """Return the label of a turn in a reply; a keyword whose words stand in no turn is left out."""
         said = (one.replace(";", " ") for one in reply["keywords"] if self._sources.anchor(one, share=1.0))
         keywords = (canonical(one, (other for label in known for other in label.keywords)) for one in said)
         return Label(
@@ -255,7 +255,7 @@ class _FactReader:
         event = None if kind == "image" else self._event(entry["when"])
         attribute = entry["attribute"].casefold().strip() if kind == "state" else ""
         if turn.role not in _OWN_ROLES and kind != "image" and (subject != turn.speaker or kind in _PERSONAL_KINDS):
-            # Assistants and tools never speak for a user: what they say of others is a fact about themselves.
+            # Assistants and tools never speak for a user: their statements about people are facts about themselves.
             subject, predicate, obj, kind = turn.speaker, "said", f"{subject} {predicate} {obj}".strip(), "report"
             attribute = ""
         identity = fact_id(turn.id, OF_A_MODEL, span, subject, predicate, obj)

@@ -56,7 +56,7 @@ MANNERS: dict[Manner, str] = {
     "hedged": "Say what the items do support and, in the same sentence, what is missing for a full answer.",
 }
 
-# Of a decision: what may come next.
+# The parts of a decision's request about the next action.
 ANY_ACTION_DIRECTIVE = "Any action may come next."
 OPEN_DIRECTIVE = "While a requirement is open, answer becomes a search: support it, or waive it with a reason."
 NO_REFLECTION_DIRECTIVE = "No further reflection: retrieve, or answer."
@@ -85,11 +85,11 @@ class LLMJudge:
 
     @property
     def explores(self) -> bool:
-        """True: a model finds what it needs among more turns, and knows what to call next."""
+        """True: a model can choose tools, and finds the evidence among more turns."""
         return True
 
     def legible(self, view: View) -> frozenset[str]:
-        """Return the ids of what a prompt has room for; less, once a model could not read so much."""
+        """Return the ids of the turns that fit into a prompt; fewer, once a model could not read so many."""
         return frozenset(item.turn.id for item in view.shown) if view.by_fact else legible(view, _room(view))
 
     def judge(self, view: View) -> Flow[Verdict]:
@@ -130,7 +130,7 @@ class LLMJudge:
         return Chosen(chosen, ledger.calls)
 
     def consider(self, view: View, reading: Round) -> Flow[Considered]:
-        """Return what the model makes of a round, in one request."""
+        """Have the model consider a round, in one request."""
         return self._ask_page(
             view, partial(consider_request, view, reading), lambda reply, *page: read_considered(reply.text, *page)
         )
@@ -165,7 +165,7 @@ class LLMJudge:
         request: Callable[[ShownEvidence], Complete],
         parse: Callable[[Reply, View, ShownEvidence], Made],
     ) -> Flow[Made]:
-        """Return what the model makes of a page of evidence, in one request."""
+        """Ask the model about a page of evidence, in one request, and parse its reply."""
         ledger = Ledger(view.iteration)
 
         def made_of(shown: ShownEvidence) -> Flow[Made]:
@@ -229,7 +229,7 @@ def decide_request(view: View, stage: Stage, shown: ShownEvidence) -> Complete:
 
 
 def directive(view: View, stage: Stage) -> str:
-    """Return what a decision is told of the router: what may come next, and what it refused last and why."""
+    """Return the router's part of a decision's request: the possible actions, and the last refusal with its reason."""
     if stage.last:
         return LAST_DIRECTIVE
     told = []
@@ -278,7 +278,7 @@ def _wishes(wishes: Sequence[StandingInstruction]) -> str:
 def within_room(view: View, page: Callable[..., ShownEvidence], ask: Callable[[ShownEvidence], Flow[T]]) -> Flow[T]:
     """Ask about a page of evidence; with half of it, again and again, where the model cannot read so much.
 
-    What was too much once is not tried again for the same question. Raise PromptTooLong below `MIN_ROOM_CHARACTERS`.
+    A size that was too large is not retried for the same question. Raise PromptTooLong below `MIN_ROOM_CHARACTERS`.
     """
     while True:
         shown = page(view, room=_room(view))
@@ -330,7 +330,7 @@ def _ask_names(view: View, ledger: Ledger) -> Flow[tuple[str, ...]]:
 
 
 def _ask_next_query(view: View, verdict: Verdict, ledger: Ledger) -> Flow[str]:
-    """Ask for the next query by what is missing after the clamps; for none where the loop will stop."""
+    """Ask for the next query by the gaps after the clamps; for none where the loop will stop."""
     tracker = follow(view.tracker, verdict, view.iteration).tracker
     final = settle(verdict, view, tracker)
     gaps = all_gaps(verdict, final, tracker)

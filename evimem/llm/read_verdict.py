@@ -176,7 +176,7 @@ def _verdict(reply: Mapping[str, Any], view: View, shown: ShownEvidence, query: 
         waived=waived,
         retracted=retracted,
         extended=() if tier is Tier.EXACT else _extensions(gaps, tracker),
-        # What shows a gap: the two sides of a conflict, what corrects a premise.
+        # Turns that show a gap: the two sides of a conflict, the correction of a premise.
         pinned=tuple(dict.fromkeys(turn_id for one in named_gaps for turn_id in shown.ids(one["evidence"]))),
         signals={"score": confidence, "confidence": confidence, "dropped": float(dropped)},
     )
@@ -208,7 +208,7 @@ def choose_request(question: str, candidates: Sequence[Keyword], most: int) -> C
 
 
 def read_choice(text: str, candidates: Sequence[Keyword], most: int) -> tuple[Keyword, ...]:
-    """Return the keywords in a reply, none for an empty list. Raise ReplyError where it names only others."""
+    """Return the keywords in a reply, none for an empty list. Raise ReplyError where it names only unknown ones."""
     known = label_things("k", candidates[:MAX_LISTED_KEYWORDS])
     given = [label.lower().strip("[]() ") for label in KEYWORDS.read(text)["keywords"]]
     chosen = dict.fromkeys(known[label] for label in given if label in known)
@@ -232,7 +232,7 @@ def consider_request(view: View, reading: Round, shown: ShownEvidence) -> Comple
 
 
 def read_considered(text: str, view: View, shown: ShownEvidence) -> Considered:
-    """Return what a round came to. Raise ReplyError when the reply has no tier, confidence or word on acceptance."""
+    """Return the result of a round. Raise ReplyError when the reply has no tier, confidence or word on acceptance."""
     reply = CONSIDER.read(text)
     answer = reply["answer"]
     verdict = replace(_verdict(reply, view, shown), mapped=False)
@@ -290,7 +290,7 @@ def _kept(keys: Iterable[str], shown: ShownEvidence) -> tuple[str, ...]:
 
 @cache
 def tool_specs(tools: tuple[Tool, ...] = TOOLS) -> tuple[ToolSpec, ...]:
-    """Return tools as a model is given them; what each does stands in the prompt, in its list of tools."""
+    """Return tools as a model is given them; the prompt describes each in its list of tools."""
     listed = (line.partition(": ") for line in load("explore").system.splitlines() if line.startswith("- "))
     says = {head.removeprefix("- "): text for head, _, text in listed}
     parted = TOOLS_WITH_PARTS if "tags_of" in tools else TOOLS_WITH_PARTS - {"events"}
@@ -304,7 +304,7 @@ def _schema(*, parted: bool) -> Mapping[str, Any]:
 
 
 def _states(text: str) -> bool:
-    """Whether a text beside calls is a reply too, and not just what the model thinks."""
+    """Return whether a text beside calls is a reply too, and no mere thoughts."""
     try:
         return "tier" in read_object(text, "decide", EXPLORE.by)
     except ReplyError:
@@ -320,7 +320,7 @@ def _call(entry: Mapping[str, Any], text: str, shown: ShownEvidence) -> ToolCall
 
 
 def _exchange(view: View, results: Iterable[Result], shown: ShownEvidence) -> Iterator[Message]:
-    """Yield the turns before this one: what was asked, then what each of them called and what that returned."""
+    """Yield the messages of the turns before this one: the question, then the calls of each and their results."""
     labels = {turn.id: label for label, turn in shown.items.items()}
     numbered = [(f"call{place:05}", result) for place, result in enumerate(results, 1)]  # Mistral: nine letters
     if numbered:

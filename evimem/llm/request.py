@@ -1,4 +1,4 @@
-"""What a model is asked: prompts, the forms of their replies, and one call that is repaired once and logged.
+"""Make requests to a model: prompts, the forms of their replies, and one call that is repaired once and logged.
 
 Prompts are files, prompts/<name>.md, instructions above a line `---`, $field templates below, and last an example of a
 reply. Beside each stands the form of its reply: a table of fields, each of a kind that says how it is asked for, in the
@@ -102,7 +102,7 @@ def sentences(value: Any) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What a field of a reply holds: the schema that asks for it, and how it is read.
+    """The kind of a field of a reply: the schema that asks for it, and its reader.
 
     `needed` says what a value is that reads as None, where the reply is then none.
     """
@@ -183,7 +183,7 @@ class ReplyForm:
         return Complete(self.role, prompt.system, prompt.user.substitute(values), self.schema, self.most_tokens)
 
     def read(self, reply: str) -> dict[str, Any]:
-        """Return what a reply says in each field. Raise ReplyError where it holds no such object, or one too few."""
+        """Return the fields of a reply. Raise ReplyError where it holds no such object, or one too few."""
         found = read_object(reply, self.role, self.by, bare=self.bare, form=load(self.prompt).example)
         said = {name: kind.read(found.get(name)) for name, kind in self.fields.items()}
         for name, kind in self.fields.items():
@@ -317,7 +317,7 @@ class Ledger:
 def ask_model(
     request: Complete, parse: Callable[[str], T], ledger: Ledger, at_last: Callable[[str], T] | None = None
 ) -> Flow[T]:
-    """Return what `ask` does, of a reply whose text is all that is read."""
+    """Ask as `ask` does, for a reply of which only the text is read."""
     last = parse if at_last is None else at_last
     return ask(request, lambda reply: parse(reply.text), ledger, lambda reply: last(reply.text))
 

@@ -78,7 +78,7 @@ class Bearing:
 
 
 def sentence_marks(sentence: str) -> tuple[float, ...]:
-    """Return what tells statements from requests beside their vectors: the first person, a question, the length."""
+    """Return marks that tell statements from requests, beside their vectors: first person, question, length."""
     return (
         float(or_else(None, speaks_of_self, sentence) or False),
         float(or_else("thing", form, sentence) != "thing"),

@@ -52,7 +52,7 @@ from .quoted_lines import (
 
 # Of a hit's score, that an assistant's turn keeps unless its words are asked for, and a user's that only asks.
 ASSISTANT_SCORE_RATIO, ASKING_SCORE_RATIO = 0.3, 0.5
-LEADING_HITS = 6  # lines before those that tell what came of the first of them
+LEADING_HITS = 6  # lines before the later mentions of the first of them
 BEST_HITS = 4  # turns that may carry notes
 WHOLE_CHARACTERS = 100  # of a turn that is never cut
 FIRST_CHARACTERS, FURTHER_CHARACTERS = 400, 100  # of a long turn where no user tells an assistant: the best; the others
@@ -60,7 +60,7 @@ READ_CHARACTERS = 2_000  # of a long turn that are looked through, around the pa
 MATCH_WORTH = 0.3  # of a word of the message in a sentence, beside the logarithm of its length
 POINTED_SCORE_RATIO = 0.45  # of the best hit's score, below which nothing answers a pointed question
 LEAST_WORDS_SCORE, GUESS_TOKENS = 0.1, 100  # no hit has more of its words: so many tokens of guesses are shown
-CLOSE_SCORE_RATIO = 0.95  # of the score of a hit: others that answer as well
+CLOSE_SCORE_RATIO = 0.95  # of the score of a hit, from which another answers as well
 COMPARED_HITS, COMPARED_CHARACTERS = 24, 400  # whose words are compared, and so many of each
 MIN_LINE_TOKENS = 8  # with fewer left, no further line is tried
 MIN_REPLY_TERMS = 2  # of an assistant's turn that tells anything
@@ -69,7 +69,7 @@ LINE_NUMBER = 10  # that a line is counted with: no number of a usual block is l
 MAX_INSTRUCTIONS = 8  # standing instructions
 WISH_SHARE, MAX_WISH_TOKENS = 0.16, 300  # of the tokens, and tokens, that these take at most
 REQUEST_SHARE = 0.25  # of the tokens, for statements on a message that is certainly a request
-PROFILE_SHARE = 0.7  # of the tokens, for what users said of themselves where they ask about themselves
+PROFILE_SHARE = 0.7  # of the tokens, for users' statements on themselves where they ask about these
 PROFILE_TOKENS = 350  # of the profile that a system prompt holds, whose turns a block without it leaves out
 SPAN_SHARE = 0.6  # of the tokens, for the turns of a time that the message speaks of
 MAX_SPAN_TURNS = 80  # that are read of such a time, the newest
@@ -87,7 +87,7 @@ def write_block(  # noqa: PLR0913, PLR0917 - the parts of a page
     move: Callable[[Any], Any] | None = None,
     rerank_depth: int = 0,
 ) -> Flow[Block]:
-    """Search for a message, and write a block of what helps to reply to it, within the tokens of a form."""
+    """Search for a message, and write a block of the lines that help to reply to it, within the tokens of a form."""
     if not form.profile:
         form_of_profile = BlockForm(PROFILE_TOKENS, count=form.count)
         known = yield from write_profile(store, recalled, form_of_profile, scope, exclude, shipped=move is not None)
@@ -187,7 +187,7 @@ def _find_openings(  # noqa: PLR0913, PLR0917 - where and how is searched
 def write_profile(
     store: Store, recalled: Recalled, form: BlockForm, scope: Scope, exclude: Collection[str], *, shipped: bool
 ) -> Flow[Block]:
-    """Write what a user said of themselves that lasts, whatever is asked, within the tokens of a form.
+    """Write a user's lasting statements on themselves, for any question, within the tokens of a form.
 
     `shipped` says whether turns have vectors of the shipped embedding.
     """
@@ -303,7 +303,7 @@ def tells_something(text: str) -> bool:
 
 
 def _newest_first(hits: Sequence[Hit]) -> list[Hit]:
-    """Return hits as they come, but what answers as well in much the same words by time: what was said last holds."""
+    """Return hits in their order, but those that answer as well in similar words by time, the newest first."""
     ordered = list(hits)
     said = [terms_in(hit.turn.text[:COMPARED_CHARACTERS]) for hit in ordered[:COMPARED_HITS]]
     for place, hit in enumerate(ordered[:COMPARED_HITS]):
@@ -360,7 +360,7 @@ def unseen_words(line: Line) -> str:
 
 
 class Filling:
-    """Takes lines while they fit: short ones first, then whole turns for what is left."""
+    """Takes lines while they fit: short ones first, then whole turns for the rest."""
 
     def __init__(  # noqa: PLR0913 - how lines are written, and for whom
         self,

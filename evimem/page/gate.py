@@ -29,7 +29,7 @@ from .question import ENDS_ASKING, Asked, BlockSearch
 
 TENTH = 10
 USUAL_SCORE = 0.2  # about the score of the tenth hit, where a memory has so many
-TELLING_TERMS = 4  # of a message, enough to judge by what matches them: "ok" is found in many a turn
+TELLING_TERMS = 4  # of a message, enough to judge by their matches: "ok" is found in many a turn
 LONG_WORDS = 20  # of a message that is as long as any other
 KNOWN_ROLES = frozenset(("user", "assistant"))
 GATE_FILE = Path(__file__).with_name("gate.json")
@@ -98,7 +98,7 @@ def mean_odds(text: str, odds: Mapping[str, float]) -> float:
 
 
 def gate_signals(asked: Asked, found: BlockSearch, odds: Mapping[str, float] | None = None) -> dict[str, float]:
-    """Return what speaks for recalling: how well the hits match, and the marks of requests and questions.
+    """Return the signals for recalling: how well the hits match, and the marks of requests and questions.
 
     `odds` are those of words; None takes the fitted ones.
     """

@@ -39,7 +39,7 @@ def extend_page(view: View) -> tuple[Item, ...]:
     there = {item.turn.id for item in view.shown} | view.around.keys()
     known = [one for one in page if one.line.turn.id in there]
     left = view.tokens - sum(one.tokens for one in known)
-    if view.whole:  # what was kept leaves room for what is to be read
+    if view.whole:  # kept turns leave room for new ones
         left = max(left, view.tokens // 4)
     wanted = there.difference(one.line.turn.id for one in page)
     if wanted or (view.parts.get("sought") and all(one.check < view.iteration for one in page)):
@@ -68,7 +68,7 @@ def page_so_far(view: View) -> tuple[Item, ...]:
 
 
 def _new_lines(view: View, known: Sequence[Line], tokens: int) -> list[Line]:
-    """Return lines for what is new in a view, in the order in which they were chosen."""
+    """Return lines for the new turns of a view, in the order in which they were chosen."""
     found = {item.turn.id: item for item in view.shown}
     facts = {turn_id: item.facts for turn_id, item in found.items()}
     hits = tuple(_as_hit(item, view) for item in view.shown)
@@ -107,7 +107,7 @@ def _new_lines(view: View, known: Sequence[Line], tokens: int) -> list[Line]:
 
 
 def _place(view: View, item: Evidence) -> int:
-    """Return the place of evidence before others: what a requirement rests on, what was missing, edges; else 9."""
+    """Return the rank of evidence: witnesses of requirements first, then turns for the gaps, edges; else 9."""
     places = {"refined": 1, "about": 2, "edge": 3}
     there = 0 if item.turn.id in view.decisive else places.get(item.path.partition(":")[0], 9)
     return there if there == 0 or item.iteration == view.iteration else 9
@@ -121,7 +121,7 @@ def _as_hit(item: Evidence, view: View) -> Hit:
 
 
 def fitting(items: Sequence[Item], decisive: Collection[str], room: float) -> list[Item]:
-    """Return the items that fit into so many characters, at least one: first what a requirement rests on, then best."""
+    """Return the items that fit into so many characters, at least one: witnesses first, then best first."""
     taken: set[str] = set()
     for one in sorted(items, key=lambda one: (one.line.turn.id not in decisive, one.check, one.rank)):
         size = len(line_text(one.label, one.line, None, "plain"))

@@ -45,7 +45,7 @@ def find_statements(  # noqa: PLR0913 - where and by what is searched
     near: Vectors | None = None,
     facts: FactReader | None = None,
 ) -> Flow[tuple[StandingInstruction, ...]]:
-    """Return what people said of themselves that lasts, each by its sentence, the likeliest first.
+    """Return people's lasting statements on themselves, each by its sentence, the likeliest first.
 
     With `near`, the vector of a message by the shipped embedding, moved towards what bears on it, those nearest to it
     come first. Of a memory of a user and an assistant these are statements of the user, of a group the asker's, if one

@@ -1,4 +1,4 @@
-"""What a block is for, the newest message of the user with what it refers back to, and the one search for it."""
+"""Read the message that a block is for, with the earlier ones that it refers to, and search for it once."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Asked:
 
     @property
     def with_earlier(self) -> str:
-        """The message after those that it refers to, a line each: what a reranker reads."""
+        """The message after those that it refers to, a line each, as a reranker reads it."""
         return "\n".join((*(text[:MAX_READ_CHARACTERS] for text in reversed(self.earlier)), self.searched_alone))
 
     @property
@@ -119,7 +119,7 @@ def comparable(text: str) -> str:
 
 
 def refers_back(text: str) -> bool:
-    """Return whether a message points at what was said just before it, or is too short to stand for itself."""
+    """Return whether a message refers to the one before it, or is too short to stand for itself."""
     code = language_of(text)
     is_short = len(words(text)) <= FOLLOW_UP_WORDS
     return is_short or _references(code if code in LANGUAGES else "en").search(text) is not None
@@ -141,7 +141,7 @@ def _references(code: str) -> re.Pattern[str]:
 
 @dataclass(frozen=True, slots=True)
 class BlockSearch:
-    """What a search brought: its hits, and what the message hints at."""
+    """The result of a search: its hits, and the hints in the message."""
 
     hits: tuple[Hit, ...]
     hinted: Hints

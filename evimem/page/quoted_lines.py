@@ -1,4 +1,4 @@
-"""Quoted turns as the lines of a block: short heads, numbers, and beside them whom and what dates their words mean.
+"""Write quoted turns as the lines of a block: short heads, numbers, and beside them the people and dates they mean.
 
 A turn is one line, `[3] user, 12 Mar 2024: text`. The next has only as much of speaker, day and year as differs from
 the line above: `[4] 14 Mar: text`, `[5] assistant: text`, `[6] text`. A further line of
@@ -28,7 +28,7 @@ _LIKE_HEAD = re.compile(
 )  # how a text begins that could be read as a speaker's or a date's head
 _IN_A_HEAD = re.compile(r"[\[\]:,]+")
 NOTED_TURNS = 8  # turns whose facts are read at once: notes stand beside the first few lines
-MAX_DATED_CHARACTERS = 2_000  # characters of one that are read whole; of a longer one, what is shown
+MAX_DATED_CHARACTERS = 2_000  # of a longer turn only the shown part is read for dates
 FactReader = Callable[[Sequence[str]], Sequence[Fact]]  # the stored facts of turns
 
 Part = Literal["wish", "profile", ""]
@@ -109,7 +109,7 @@ def _new_time(line: Line, above: Line | None) -> str:
     """Return of the time of a line the day, its year, and the clock, as far as the line above has another."""
     time, before = line.turn.time, None if above is None else above.turn.time
     parts = []
-    is_month = line.part == "profile"  # of what lasts, the month is enough
+    is_month = line.part == "profile"  # of a lasting statement the month is enough
     if before is None or before.timetuple()[: 2 if is_month else 3] != time.timetuple()[: 2 if is_month else 3]:
         parts.append(
             f"{time:%b}" if is_month else f"{time:%a} {time.day} {time:%b}" if line.weekday else f"{time.day} {time:%b}"
@@ -143,7 +143,7 @@ _WRITERS = {"plain": _plain, "xml": _xml, "json": _json}
 
 
 def speaker(turn: Turn) -> str:
-    """Return who said a turn, without what ends a name in a head."""
+    """Return the speaker of a turn, without characters that end a name in a head."""
     return " ".join(_IN_A_HEAD.sub(" ", escape_attribute(turn.speaker)).split()) or "somebody"
 
 
