@@ -202,20 +202,25 @@ def show_block(request: PageRequest) -> Page:
         return Page("block", "Block", {"message": "", "tokens": size}, {"sizes": sizes})
     blocks = {each: request.memory.block(message, tokens=each) for each in sizes}
     hits = request.memory.search(message, k=_COMPARED_TURNS)
-    block, named = blocks[size], request.named_turn("why")
+    block, named = blocks[size], request.named_turns("why")
+    outside = [hit for hit in hits if hit.turn.id not in _ids(block)]
+    known = {hit.turn.id for hit in hits} | _ids(block)
     left_out = [
         {"hit": hit, "rank": rank, "reason": _reason(hit, hits[0], blocks, size)}
         for rank, hit in enumerate(hits, 1)
-        if hit.turn.id not in _ids(block)
-    ][:_MAX_LEFT_OUT]
+        if hit in outside[:_MAX_LEFT_OUT]
+    ]
     values = {
         "message": message,
         "tokens": size,
         "block": block,
         "sizes": [{"tokens": each, "used": one.tokens, "turns": len(one.turns)} for each, one in blocks.items()],
         "left_out": left_out,
+        "below": len(outside) - len(left_out),
+        "not_found": max(request.memory.health().turns - len(known), 0),
         "empty": _why_empty(request, message, block, size, hits) if not block.text else None,
-        "named": None if named is None else _why_not(named, message, hits, blocks, size),
+        "named": _why_not(named[0], message, hits, blocks, size) if named else None,
+        "candidates": named[1:],
     }
     return Page(
         "block", message, values, {"slices": _parts(block), "bar": drawings.draw_split_bar(_parts(block), size)}
@@ -238,7 +243,7 @@ def _reason(hit: Hit, best: Hit, blocks: Mapping[int, Block], size: int) -> str:
         return "the block is empty"
     fits = [each for each, one in blocks.items() if each > size and hit.turn.id in _ids(one)]
     if fits:
-        return f"no room: it is in the block of {fits[0]:,} tokens"
+        return f"no room: needs {fits[0]:,} tokens"
     if (alike := _nearly_same(hit.turn, blocks[size].turns)) is not None:
         return f"says nearly the same as line {alike}"
     share = hit.score / best.score if best.score > 0 else 0.0

@@ -9,10 +9,13 @@ from typing import Any
 
 from ..api.memory import Memory
 from ..errors import InvalidQuery, UnknownTurn
+from ..text.terms import terms
 from ..types.values import Turn
 from .sources import Source
 from .visitors import Visitor
 
+MAX_NAMED = 8  # turns that have the words by which a page was asked for one
+_MAX_NAMED_SEARCHED = 100  # best turns of a search in which those words are looked for
 MAX_TURNS_WAITED_FOR = 256  # to be read for facts before a page is shown
 
 
@@ -65,16 +68,25 @@ class PageRequest:
         waiting = self.memory.health().pending.get("facts", 0)
         return waiting if waiting > MAX_TURNS_WAITED_FOR else 0
 
-    def named_turn(self, name: str) -> Turn | None:
-        """Return the turn whose id a parameter is, else the one that its words find best; None without either."""
+    def named_turns(self, name: str) -> list[Turn]:
+        """Return the turn whose id a parameter is, else the turns that have its words: those of the user first."""
         given = self.text(name)
         if not given:
-            return None
+            return []
         try:
-            return self.memory.turn(given)
+            return [self.memory.turn(given)]
         except UnknownTurn:
-            found = self.memory.search(given, k=1)
-            return found[0].turn if found else None
+            found = [
+                hit.turn for hit in self.memory.search(given, k=_MAX_NAMED_SEARCHED) if _has_words(hit.turn, given)
+            ]
+            return sorted(found, key=lambda turn: turn.role != "user")[:MAX_NAMED]
+
+
+def _has_words(turn: Turn, words: str) -> bool:
+    """Whether a turn has words, in any order and with any suffix."""
+    said = f"{turn.text} {turn.caption or ''}"
+    wanted = set(terms(words))
+    return wanted <= set(terms(said)) if wanted else words.casefold() in said.casefold()
 
 
 @dataclass(frozen=True, slots=True)

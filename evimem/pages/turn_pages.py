@@ -39,8 +39,8 @@ def search_turns(request: PageRequest) -> Page:
     given = {name: request.optional(name) for name in ("speaker", "role", "session")}
     where, month = _where(request.text("where")), request.text("month")
     filters: dict[str, Any] = {**given, "where": where}
-    named = request.named_turn("why")
-    deep = MAX_RANK if month or named is not None else max(FACET_TURNS, k)
+    named = request.named_turns("why")
+    deep = MAX_RANK if month or named else max(FACET_TURNS, k)
     found = request.memory.search(query, k=deep, **filters)
     if month:
         found = [hit for hit in found if f"{hit.turn.time:%Y-%m}" == month]
@@ -53,10 +53,11 @@ def search_turns(request: PageRequest) -> Page:
         "facets": _facets([hit.turn for hit in found[:FACET_TURNS]]),
         "counted": min(len(found), FACET_TURNS),
     }
-    if named is not None:
-        values["named"] = _rank_of(named, found, hits, {**given, "month": month}, where)
+    if named:
+        values["named"] = _rank_of(named[0], found, hits, {**given, "month": month}, where)
+        values["candidates"] = named[1:]
         if values["named"]["hit"] is None and not values["named"]["barred"]:
-            values["named"] |= _score_of(request, named, hits)
+            values["named"] |= _score_of(request, named[0], hits)
     most = max((sum(max(part, 0) for part in hit.parts.values()) for hit in found), default=1.0) or 1.0
     return Page(
         "search", query, values, {"bars": {hit.turn.id: drawings.draw_score_bar(hit.parts, most) for hit in hits}}

@@ -122,6 +122,29 @@ def test_a_named_turn_is_told_why_it_is_not_in_the_block(exploring, friends):
     assert outside["reason"]
 
 
+def test_words_that_no_turn_has_name_no_turn(exploring):
+    for page in ("/block?q=puppy&why=elephants", "/find?q=puppy&why=elephants"):
+        assert "No turn has these words." in exploring.page(page)
+        assert not exploring.data(page).get("named")
+
+
+def test_words_that_several_turns_have_list_them_those_of_the_user_first(memory):
+    for number, role in enumerate(("assistant", "user", "assistant"), 1):
+        memory.add(role, f"The ferry number {number} leaves at noon.", time="2024-03-12T18:20", id=f"t{number}")
+    shown = Asking(OneMemory(memory, "m")).data("/block?q=ferry&why=ferries+leaving")
+    assert shown["named"]["turn"]["id"] == "t2"
+    assert {turn["id"] for turn in shown["candidates"]} == {"t1", "t3"}
+
+
+def test_a_block_counts_the_turns_that_the_search_did_not_find(exploring):
+    shown = exploring.data("/block?q=What+is+Mira+allergic+to%3F&tokens=300")
+    seen = shown["block"]["turns"] + [one["hit"]["turn"] for one in shown["left_out"]]
+    assert 183 - len({turn["id"] for turn in seen}) == shown["below"] + shown["not_found"]
+    assert f"{shown['not_found']} more turns were not found" in exploring.page(
+        "/block?q=What+is+Mira+allergic+to%3F&tokens=300"
+    )
+
+
 def test_an_empty_block_says_why(exploring):
     assert "relevance" in exploring.data("/block?q=thanks!")["empty"]
     assert "The block is empty." in exploring.page("/block?q=thanks!")
