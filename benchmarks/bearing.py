@@ -1,8 +1,9 @@
 """Fit which statements bear on a request, and say how well topics are told: `python -m benchmarks.bearing`.
 
 `messages/requests.tsv` and `messages/details.tsv` hold a text a line with its topics before a tab. Statements that last
-are told from requests, tasks and small talk, and requests from the questions of labelled chats, in balanced sets. With
-`--write` the models fitted on all lines go to `evimem/page/bearing.npy`.
+are told from requests, tasks and small talk, and requests (`messages/open_questions.txt`) from questions for one value
+(`messages/value_questions.txt`) and those of labelled chats, in balanced sets. With `--write` the models fitted on all
+lines go to `evimem/page/bearing.npy`.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ from .scoring.labelled_chats import read_chats
 
 HERE = Path(__file__).parent / "messages"
 FOLDS = 5
-RIDGE, KIND_RIDGE = 0.1, 1.0
+RIDGE = 0.1
+KIND_RIDGES = {"lasting": 1.0, "requesting": 0.3}
+QUESTION_COUNT = 3.0  # of a question as users ask their assistant, beside other texts of its kind
 CHATS = ("chats", "strangers", "fresh")
 Lines = list[tuple[frozenset[str], str]]
 
@@ -60,17 +63,23 @@ def told_rightly(vectors: NDArray[Any], lines: Lines, topics: list[str]) -> floa
     return right / len(lines)
 
 
-def fit_two(vectors: NDArray[Any], labels: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the weights that tell two kinds of texts apart, the bias last, each kind counting as much."""
-    share = labels.mean()
-    return newton(vectors, labels, np.where(labels > 0, 0.5 / share, 0.5 / (1 - share)), KIND_RIDGE)
+def fit_two(
+    vectors: NDArray[Any], labels: NDArray[np.float64], counts: NDArray[np.float64], ridge: float
+) -> NDArray[np.float64]:
+    """Return the weights that tell two kinds of texts apart, the bias last, each kind counting as much.
+
+    `counts` says how much each text counts among those of its kind.
+    """
+    share = float((counts * labels).sum() / counts.sum())
+    return newton(vectors, labels, counts * np.where(labels > 0, 0.5 / share, 0.5 / (1 - share)), ridge)
 
 
-def told_apart(vectors: NDArray[Any], labels: NDArray[np.float64]) -> float:
+def told_apart(vectors: NDArray[Any], labels: NDArray[np.float64], counts: NDArray[np.float64], ridge: float) -> float:
     """Return the mean share of both kinds that models tell which did not see them."""
-    fold, right = np.arange(len(labels)) % FOLDS, np.zeros(len(labels))
+    fold, right = np.random.default_rng(0).permutation(len(labels)) % FOLDS, np.zeros(len(labels))
     for number in range(FOLDS):
-        weights, unseen = fit_two(vectors[fold != number], labels[fold != number]), fold == number
+        seen, unseen = fold != number, fold == number
+        weights = fit_two(vectors[seen], labels[seen], counts[seen], ridge)
         right[unseen] = (vectors[unseen] @ weights[:-1] + weights[-1] > 0) == (labels[unseen] > 0)
     return float((right[labels > 0].mean() + right[labels == 0].mean()) / 2)
 
@@ -94,17 +103,25 @@ def main() -> None:
         *(json.loads(row)["text"] for row in read_texts("messages.jsonl")),
     ]
     questions = [one.text for name in CHATS for chat in read_chats(HERE.parent / name) for one in chat.questions]
-    two = {
-        "lasting": ([text for _, text in details], others),
-        "requesting": (asked, [text for text in questions if is_read(text)]),
+    about_chats, written = [one for one in questions if is_read(one)], read_texts("value_questions.txt")
+    open_questions = read_texts("open_questions.txt")
+    two: dict[str, tuple[list[str], list[str], set[str]]] = {
+        "lasting": ([text for _, text in details], others, set()),
+        "requesting": ([*asked, *open_questions], [*about_chats, *written], {*open_questions, *written}),
     }
-    for name, (these, those) in two.items():
-        vectors = np.asarray(embedder.embed([*these, *those]), np.float64)
+    for name, (these, those, questions_to_assistant) in two.items():
+        texts = [*these, *those]
         if name == "lasting":
-            vectors = np.c_[vectors, [bearing.sentence_marks(one) for one in (*these, *those)]]
+            marks = [bearing.sentence_marks(one) for one in texts]
+            vectors = np.c_[np.asarray(embedder.embed(texts), np.float64), marks]
+        else:
+            vectors = np.array([bearing.read_message(one) for one in texts], np.float64)
         labels = np.array([1.0] * len(these) + [0.0] * len(those))
-        print(f"{name}: {len(these)} texts and {len(those)}, told rightly {told_apart(vectors, labels):.3f}")
-        fitted[name] = fit_two(vectors, labels)
+        counts = np.array([QUESTION_COUNT if one in questions_to_assistant else 1.0 for one in texts])
+        ridge = KIND_RIDGES[name]
+        right = told_apart(vectors, labels, counts, ridge)
+        print(f"{name}: {len(these)} texts and {len(those)}, told rightly {right:.3f}")
+        fitted[name] = fit_two(vectors, labels, counts, ridge)
     if options.write:
         fitted["statements"] = fitted.pop("details")[:, :-1]
         record = np.zeros((), [(name, np.float16, array.shape) for name, array in fitted.items()])

@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ..embedding.static_embedder import StaticEmbedder
 from ..errors import or_else
 from ..lang import ENGLISH
 from ..query.analysis import form, question_words
@@ -27,6 +28,7 @@ from .question import ENDS_ASKING
 
 EMBEDDER_NAME = "static-minilm-256"  # the embedder whose vectors the models read
 SHIFT_LENGTH = 1.0  # length of the move towards what bears on a request, in lengths of its own vector
+OPENING_WORDS = 3  # of a message, that tell the kind of a question ("where were we", "how much is", "what should I")
 BEARING_FILE = Path(__file__).with_name("bearing.npy")  # one record, a field for each of `Bearing`
 _FIRST_PERSON = re.compile(
     rf"\b(?:{ENGLISH.any_of('word_classes.pronouns.first', 'word_classes.pronouns.first_plural')}|im|ive)\b",
@@ -43,7 +45,8 @@ class Bearing:
         statements: The direction of statements on each topic, shape (topics, dimension).
         lasting: Weights over a sentence's vector and marks, the bias last, of a statement that lasts,
             shape (dimension + marks + 1,).
-        requesting: Weights over a message's vector, the bias last, of a request, shape (dimension + 1,).
+        requesting: Weights over the readings of a message (`read_message`), the bias last, of a request, and not of a
+            question that asks for one value that was told, shape (2 dimension + marks + 1,).
     """
 
     requests: NDArray[np.float32]
@@ -72,9 +75,19 @@ class Bearing:
         """
         return np.asarray(np.c_[vectors, marks] @ self.lasting[:-1] + self.lasting[-1], np.float32)
 
-    def request_probability(self, vector: Vectors) -> float:
-        """Return how likely a message asks for advice, a plan or a text, of its unit vector, shape (dimension,)."""
-        return float(1 / (1 + np.exp(-(vector @ self.requesting[:-1] + self.requesting[-1]))))
+    def request_probability(self, message: str) -> float:
+        """Return how likely a message asks for advice, a plan, a text or the state of things, and not for one value."""
+        total = read_message(message) @ self.requesting[:-1] + self.requesting[-1]
+        return float(1 / (1 + np.exp(-total)))
+
+
+def read_message(message: str) -> Vectors:
+    """Return what tells requests from questions for a value, shape (2 dimension + marks,).
+
+    These are the vectors of the message and of its first words, which tell the kind of a question, and its marks.
+    """
+    vectors = StaticEmbedder().embed([message, " ".join(message.split()[:OPENING_WORDS])])
+    return np.asarray(np.r_[vectors[0], vectors[1], sentence_marks(message)], np.float32)
 
 
 def sentence_marks(sentence: str) -> tuple[float, ...]:

@@ -68,6 +68,7 @@ MAX_MISFITS = 12  # lines in a row that do not fit, after which none is tried
 LINE_NUMBER = 10  # that a line is counted with: no number of a usual block is longer
 MAX_INSTRUCTIONS = 8  # standing instructions
 WISH_SHARE, MAX_WISH_TOKENS = 0.16, 300  # of the tokens, and tokens, that these take at most
+LEAST_REQUEST_PROBABILITY = 0.2  # below which a message asks for one value
 REQUEST_SHARE = 0.25  # of the tokens, for statements on a message that is certainly a request
 PROFILE_SHARE = 0.7  # of the tokens, for users' statements on themselves where they ask about these
 PROFILE_TOKENS = 350  # of the profile that a system prompt holds, whose turns a block without it leaves out
@@ -111,7 +112,7 @@ def write_block(  # noqa: PLR0913, PLR0917 - the parts of a page
         return Block("", (), 0, relevant)
     found = replace(found, hits=(yield from rerank_hits(asked.with_earlier, found.hits, rerank_depth)))
     count = form.count or token_bound
-    request = load_bearing().request_probability(vector) if is_read(asked.text) else 0.5
+    request = load_bearing().request_probability(asked.text) if is_read(asked.text) else 0.5
     found = replace(found, is_pointed=_asks_for_value(asked, found, request))
     openings = yield from _find_openings(
         store, recalled, facts, asked, found, vector, request, form, exclude, scope, shipped=move is not None
@@ -133,8 +134,10 @@ def write_block(  # noqa: PLR0913, PLR0917 - the parts of a page
 
 def _asks_for_value(asked: Asked, found: BlockSearch, request: float) -> bool:
     """Return whether a message asks for one value that was told, and not for advice or the state of things."""
-    if request > 0.5 or found.hinted.recalls:
+    if found.recalls_assistant or found.hinted.times:
         return False
+    if is_read(asked.text):
+        return request < LEAST_REQUEST_PROBABILITY
     return or_else("thing", form_of, asked.text) in {"person", "time", "count", "duration"}
 
 
@@ -266,7 +269,7 @@ def fill(
         found = replace(found, hits=tuple(hit for hit in found.hits if hit.score >= least))
         later = [hit for hit in later if hit.score >= least]
         if all(hit.parts.get("words", 0.0) < LEAST_WORDS_SCORE for hit in found.hits):
-            page.keep_room(GUESS_TOKENS)
+            page.keep_room(GUESS_TOKENS - page.taken)
     ordered = with_replies(_newest_first(_user_first(found)), page.wanted)
     best, rest = ordered[:LEADING_HITS], ordered[LEADING_HITS:]
     named: tuple[tuple[PartName, Sequence[Hit]], ...]
@@ -384,7 +387,7 @@ class Filling:
         self.lines: list[Line] = []
         self._noted, self._weekday, self._whole = noted, weekday, whole
         self._style, self._count, self.wanted, self._notes, self._user = style, count, wanted, notes, user
-        self._left = tokens - count(fence_lines(()))
+        self._tokens, self._left = tokens, tokens - count(fence_lines(()))
         self._misfits = 0
         known = tuple(known)
         self._known = frozenset(line.turn.id for line in known)
@@ -395,6 +398,11 @@ class Filling:
     @property
     def is_full(self) -> bool:
         return self._left < MIN_LINE_TOKENS or self._misfits >= MAX_MISFITS
+
+    @property
+    def taken(self) -> int:
+        """The tokens of the page so far, with those of its fence."""
+        return self._tokens - self._left
 
     def add_opening(self, opening: Opening) -> None:
         """Take lines that stand before the hits, as far as they fit into a room of their own."""
@@ -451,7 +459,7 @@ class Filling:
 
     def keep_room(self, tokens: int) -> None:
         """Take so many tokens at most from now on."""
-        self._left = min(self._left, tokens)
+        self._left = max(0, min(self._left, tokens))
 
     def complete(self) -> None:
         """Show whole turns in the place of their sentences, in the order of the lines, while tokens are left."""

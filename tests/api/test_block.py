@@ -546,3 +546,33 @@ def test_a_turn_in_a_language_that_no_model_reads_may_tell_something(text):
 def test_thanks_recall_nothing(chat):
     code, memory = chat
     assert memory.block(ASKED[code][2]).text == ""
+
+
+SMALL_TALK = (
+    "The boiler man came, it was only the pressure valve.",
+    "We repainted the hallway over the weekend, it looks bigger now.",
+    "My knees hurt after the run on the towpath.",
+    "I finally cleaned the oven, six hours of my life.",
+    "The choir concert went fine, I only came in early once.",
+    "Rained all weekend so we did a jigsaw of a thousand pieces.",
+    "I lost my umbrella on the bus, the third one this year.",
+    "The printer in my study only prints in magenta now.",
+    "My back is better since I raised the monitor.",
+    "Finished the second season last night, the ending was a cheat.",
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "lines"),
+    [("Who is our contact at the insurer?", None), ("What blood group do I have?", None),
+     ("What's the wifi at the cabin called?", "Reindeer")],
+)  # fmt: skip
+def test_a_question_of_one_value_gets_the_line_that_has_it_or_a_few_guesses(memory, question, lines):
+    told = [*SMALL_TALK, "The wifi at the cabin is called Reindeer and needs no password."]
+    for day, text in enumerate(told):
+        time = NOON + timedelta(days=day)
+        memory.add("user", text, role="user", time=time, session=f"s{day}")
+        memory.add("assistant", "Good to hear, thanks.", role="assistant", time=time, session=f"s{day}")
+    block = memory.block(question, tokens=800)
+    assert block.tokens < 100
+    assert lines is None or lines in block.text
