@@ -41,7 +41,7 @@ INSTALLS = re.compile(r"^\s*(pip|pipx|uv|uvx|python -m venv|python -m pip)\b")
 SERVES = {"serve", "mcp", "explore"}  # they run until they are stopped: their words are parsed
 SPAWNS = {"build"}  # its workers begin as processes of the program that is named on the command line
 WAITING = re.compile(r"\$\(|[|<>*]|&&")
-SHELL = {"cat", "chmod", "cp", "curl", "export", "ls", "mkdir", "mv", "openssl", "python", "rm", "wc"}
+SHELL = {"cat", "chmod", "cp", "curl", "export", "ls", "mkdir", "mv", "openssl", "python", "rm", "umask", "wc"}
 
 
 @dataclass(frozen=True)
