@@ -286,6 +286,17 @@ def _why_empty(request: PageRequest, message: str, block: Block, size: int, hits
     return f"Nothing fits: a budget of {size:,} tokens has no room for a line inside the fence of a block."
 
 
+def form_of_question(request: PageRequest) -> Page:
+    """Return the page of a question that is not asked."""
+    question = request.text("q") or str(request.form.get("q", ""))
+    return Page("ask", question or "Ask", {"question": question}, {"sends": _has_model(request)})
+
+
+def form_of_block(request: PageRequest) -> Page:
+    """Return the page of a block with its message alone."""
+    return Page("block", "Block", {"message": request.text("q"), "tokens": DEFAULT_BLOCK_SIZE}, {"sizes": ()})
+
+
 def compare_answers(request: PageRequest) -> Page:
     """Show the answers to one question by two loops, or to two questions, side by side."""
     question, other = request.text("q"), request.text("q2")

@@ -6,6 +6,7 @@ import logging
 import traceback
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from functools import partial
 from hmac import compare_digest
 from importlib.resources import files
@@ -21,7 +22,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from ..errors import EvimemError, code_of_error
+from ..errors import EvimemError, UnknownTurn, code_of_error, shown
 from . import answer_pages, state_pages, turn_pages
 from .render_html import SCRIPT, link_of, read_stylesheet, render_json, render_page, style_name
 from .requests import Page, PageRequest
@@ -36,30 +37,41 @@ Show = Callable[[PageRequest], Page]
 class PageRoute(NamedTuple):
     """A page: its address, its name in the navigation ("" if it has no place there), and the function that shows it.
 
-    `change` performs the form that is sent to the address; `erases` says that this needs the right to forget.
+    `change` performs the form that is sent to the address; `erases` says that this needs the right to forget. `form`
+    returns the page with its form as it was filled in, to be shown below an error.
     """
 
     path: str
     title: str
     show: Show
     change: Show | None = None
+    form: Show | None = None
     erases: bool = False
     writes: bool = True
 
 
 PAGES = (
-    PageRoute("ask", "Ask", answer_pages.show_answer, answer_pages.keep_answer, writes=False),
-    PageRoute("block", "Block", answer_pages.show_block),
-    PageRoute("find", "Search", turn_pages.search_turns),
+    PageRoute(
+        "ask", "Ask", answer_pages.show_answer, answer_pages.keep_answer, answer_pages.form_of_question, writes=False
+    ),
+    PageRoute("block", "Block", answer_pages.show_block, form=answer_pages.form_of_block),
+    PageRoute("find", "Search", turn_pages.search_turns, form=turn_pages.form_of_search),
     PageRoute("timeline", "Time line", turn_pages.show_timeline),
     PageRoute("people", "People", turn_pages.show_people),
     PageRoute("why", "Traces", answer_pages.show_why),
     PageRoute("compare", "Compare", answer_pages.compare_answers),
-    PageRoute("import", "Import", state_pages.show_import, state_pages.import_file),
+    PageRoute("import", "Import", state_pages.show_import, state_pages.import_file, state_pages.show_import),
     PageRoute("corrections", "Corrections", state_pages.show_corrections, state_pages.mark_hit),
-    PageRoute("forget", "Forget", state_pages.preview_forgetting, state_pages.forget_turns, erases=True),
+    PageRoute(
+        "forget",
+        "Forget",
+        state_pages.preview_forgetting,
+        state_pages.forget_turns,
+        state_pages.form_of_forgetting,
+        erases=True,
+    ),
     PageRoute("health", "Health", state_pages.show_health, state_pages.tend_memory),
-    PageRoute("turn", "", turn_pages.show_turn, turn_pages.edit_turn),
+    PageRoute("turn", "", turn_pages.show_turn, turn_pages.edit_turn, turn_pages.form_of_turn),
     PageRoute("turns", "", turn_pages.list_turns),
 )
 
@@ -114,18 +126,20 @@ class Explorer:
                 page = Page("user", "Whose memory?", {"user": None})
             else:
                 with self._source.open_memory(user) as memory:
-                    page = show(PageRequest(memory, self._source, visitor, query, form, self._labels))
+                    asked = PageRequest(memory, self._source, visitor, query, form, self._labels)
+                    page = _shown_with_errors(route, show, asked, as_json=as_json)
         except EvimemError as error:
-            page = _problem(type(error).__name__, str(error), code_of_error(error).status)
+            page = _problem(error)
         except Exception as error:  # noqa: BLE001 - shown without a word of the memory, and logged
-            page = _problem(type(error).__name__, _log_unforeseen(error, route.path), 500)
+            page = _failed(error, route.path)
         if page.go_to is not None and not as_json:
             return RedirectResponse(_with_user(page.go_to, user), 303)
         if as_json:
             return Response(render_json(page.values), page.status, media_type="application/json")
-        shown = {
+        held = {
             **page.shown,
             **page.values,
+            "problem": page.problem,
             "title": page.title,
             "here": route.path,
             "pages": PAGES,
@@ -138,7 +152,7 @@ class Explorer:
             "link": lambda page, **given: link_of(page, user, given),
             "twin": link_of(f"{route.path}.json", user, {name: one for name, one in query.items() if name != "user"}),
         }
-        return Response(render_page(page.template, shown), page.status, media_type="text/html")
+        return Response(render_page(page.template, held), page.status, media_type="text/html")
 
 
 def build_explorer(
@@ -163,8 +177,33 @@ def build_explorer(
     return Starlette(routes=Explorer(source, labels).routes(), middleware=[gate])
 
 
-def _problem(kind: str, reason: str, status: int) -> Page:
-    return Page("problem", "Not possible", {"kind": kind, "reason": reason}, status=status)
+def _shown_with_errors(route: PageRoute, show: Show, asked: PageRequest, *, as_json: bool) -> Page:
+    """Return a page; for people an error stands above the form that they filled in, where the page has one."""
+    try:
+        return show(asked)
+    except EvimemError as error:
+        if route.form is None or as_json:
+            raise
+        return replace(route.form(asked), problem=_say(error), status=code_of_error(error).status)
+
+
+def _problem(error: EvimemError) -> Page:
+    values = {"kind": type(error).__name__, "reason": str(error)}
+    return Page("problem", "Not possible", values, status=code_of_error(error).status, problem=_say(error))
+
+
+def _failed(error: Exception, page: str) -> Page:
+    reason = _log_unforeseen(error, page)
+    return Page("problem", "Not possible", {"kind": type(error).__name__, "reason": reason}, status=500,
+                problem=f"{reason[0].upper()}{reason[1:]}.")  # fmt: skip
+
+
+def _say(error: EvimemError) -> str:
+    """Return an error as a sentence of a page, which speaks of no function of Python."""
+    if isinstance(error, UnknownTurn):
+        return f"No turn has the id {shown(error.turn_id, 120)}. Search finds turns by their words."
+    reason = str(error)
+    return f"{reason[:1].upper()}{reason[1:].rstrip('.')}."
 
 
 def _log_unforeseen(error: Exception, page: str) -> str:

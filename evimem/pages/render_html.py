@@ -54,7 +54,7 @@ def make_environment() -> Environment:
     )  # fmt: skip
     made.filters |= {
         "day": format_day, "clock": format_clock, "percent": format_percent, "span": format_span, "json": format_json,
-        "number": format_number,
+        "number": format_number, "count_of": format_count,
         "part_class": part_class, "said_as": name_kind,
     }  # fmt: skip
     made.globals |= {
@@ -151,6 +151,12 @@ def format_json(value: Any) -> str:
 
 def format_number(value: float) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.3f}"
+
+
+def format_count(count: int | str, noun: str) -> str:
+    """Return a count with its noun; of a text that is no number "0"."""
+    number = int(count) if str(count).isascii() and str(count).isdigit() and len(str(count)) < 10 else 0
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def link_of(page: str, user: str | None, parameters: Mapping[str, Any]) -> str:

@@ -100,6 +100,7 @@ class Page:
         shown: Values that only the template needs, such as pictures.
         status: The status of HTTP.
         go_to: The address to show instead, after a change.
+        problem: An error, as a sentence that stands above the page.
     """
 
     template: str
@@ -108,3 +109,4 @@ class Page:
     shown: Mapping[str, Any] = field(default_factory=dict)
     status: int = 200
     go_to: str | None = None
+    problem: str = ""

@@ -58,6 +58,14 @@ def preview_forgetting(request: PageRequest) -> Page:
     return Page("forget", "Forget", {"kind": kind, "value": value, "preview": preview})
 
 
+def form_of_forgetting(request: PageRequest) -> Page:
+    """Return the page with what was chosen to be erased, and without a preview."""
+    given = request.form or request.query
+    kind = str(given.get("kind", ""))
+    values = {"kind": kind if kind in _FORGET_KINDS else "turn", "value": str(given.get("value", "")), "preview": None}
+    return Page("forget", "Forget", values)
+
+
 def _chosen(request: PageRequest, kind: str, value: str) -> list[Turn]:
     memory = request.memory
     if kind == "turn":

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from itertools import groupby, islice
 from typing import Any
 from urllib.parse import urlencode
 
-from ..errors import InvalidQuery
+from ..errors import InvalidQuery, UnknownTurn
 from ..times import locate_times, render
 from ..types.overview import SessionSummary
 from ..types.stored import LABEL, statements
@@ -29,6 +30,7 @@ _MAX_SPARKLINE_TURNS = 600  # turns that are read for the lines of a month's ses
 _PAGE_TURNS = 40  # turns of a page of a list
 _MAX_LINKED = 10
 _MAX_CITING = 10
+_MAX_COUNTED_TRACES = 100  # kept traces that a correction takes
 
 
 def search_turns(request: PageRequest) -> Page:
@@ -62,6 +64,11 @@ def search_turns(request: PageRequest) -> Page:
     return Page(
         "search", query, values, {"bars": {hit.turn.id: drawings.draw_score_bar(hit.parts, most) for hit in hits}}
     )
+
+
+def form_of_search(request: PageRequest) -> Page:
+    """Return the page of a search with its words and without hits."""
+    return Page("search", "Search", {"query": request.text("q"), "hits": []})
 
 
 def _where(text: str) -> Mapping[str, Any] | None:
@@ -199,10 +206,29 @@ def _cited_ids(trace: Iterable[Any]) -> set[str]:
 
 
 def edit_turn(request: PageRequest) -> Page:
-    """Give a turn another text, and show it."""
-    turn_id, text = str(request.form.get("id", "")), str(request.form.get("text", "")).replace("\r\n", "\n")
-    request.memory.update(turn_id, text)
-    return Page("turn", "Edited", {"id": turn_id}, go_to=f"turn?{urlencode({'id': turn_id})}")
+    """Give a turn another text, and show it with what was erased of the old one."""
+    turn_id, text = str(request.form.get("id", "")), _sent_text(request)
+    memory, store = request.memory, request.memory._core.store
+    facts, traces = len(store.facts([turn_id])), len(store.kept_traces(_MAX_COUNTED_TRACES, [turn_id]))
+    (status,) = memory.update(turn_id, text).statuses
+    saved = {"same": 1} if status.outcome == "exists" else {
+        "facts": facts, "traces": traces - len(store.kept_traces(_MAX_COUNTED_TRACES, [turn_id]))}  # fmt: skip
+    address = urlencode({"id": turn_id, "saved": 1, **saved})
+    return Page("turn", "Saved", {"id": turn_id}, go_to=f"turn?{address}")
+
+
+def _sent_text(request: PageRequest) -> str:
+    return str(request.form.get("text", "")).replace("\r\n", "\n")
+
+
+def form_of_turn(request: PageRequest) -> Page:
+    """Return the page of a turn with the text that was sent for it; of a turn that is not there, a form for its id."""
+    turn_id = request.query.get("id") or str(request.form.get("id", ""))
+    try:
+        page = show_turn(replace(request, query={"id": turn_id}))
+    except UnknownTurn:
+        return Page("problem", "Turn", {"kind": "UnknownTurn"})
+    return replace(page, shown={**page.shown, "draft": _sent_text(request) or page.values["turn"].text})
 
 
 def show_people(request: PageRequest) -> Page:

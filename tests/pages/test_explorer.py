@@ -219,6 +219,34 @@ def test_a_turn_is_corrected_and_its_old_words_are_gone(exploring, friends):
     assert "Lurcher" not in exploring.page("/turn?id=s1:4")
 
 
+def test_a_saved_correction_says_what_was_erased_with_the_old_words(exploring, friends):
+    friends.enrich()
+    friends.keep_trace(friends.ask(WHEN).trace)
+    facts = len(friends.facts(["s1:4"]))
+    saved = Elements(exploring.send("turn?id=s1:4", id="s1:4", text="We adopted a kitten.").text).text
+    assert f"Saved. The old words were erased with {facts} facts and 1 kept trace that read them." in saved
+    again = Elements(exploring.send("turn?id=s1:4", id="s1:4", text="We adopted a kitten.").text).text
+    assert "Nothing changed" in again
+
+
+def test_an_error_stands_above_the_form_that_was_filled_in(exploring):
+    filled = {"/forget?kind=turn&value=nope": (404, "nope"), "/find?q=puppy&k=abc": (422, "puppy"),
+              "/block?q=puppy&tokens=many": (422, "puppy"), "/turn?id=nope": (404, "nope")}  # fmt: skip
+    for address, (status, value) in filled.items():
+        page = exploring.page(address, status)
+        inputs = [attrs.get("value") for tag, attrs in Elements(page).tags if tag == "input"]
+        assert (address, value in inputs) == (address, True)
+        assert 'role="alert"' in page
+        assert not re.search("UnknownTurn|InvalidQuery|add\\(\\)", page)
+
+
+def test_a_correction_that_is_refused_keeps_the_words_that_were_sent(exploring, friends):
+    sent = exploring.send("turn?id=s1:4", id="s1:4", text="kitten " * 200_000)
+    assert sent.status_code == 422
+    assert "kitten kitten" in sent.text
+    assert 'role="alert"' in sent.text
+
+
 def test_marks_are_kept_as_questions_that_calibrate_reads(exploring, tmp_path):
     for question, turn, mark in ((WHEN, "s1:4", "outdated"), ("Who is Bob?", "", "wrong"), (WHEN, "s1:4", "right")):
         exploring.send(f"ask?q={WHEN}", question=question, turn=turn, mark=mark)
@@ -312,7 +340,7 @@ def test_another_name_of_the_host_is_refused(served):
 
 
 def test_an_unknown_turn_or_a_bad_parameter_is_a_page_that_says_so(exploring):
-    assert "UnknownTurn" in exploring.page("/turn?id=nope", 404)
+    assert "No turn has the id &#39;nope&#39;." in exploring.page("/turn?id=nope", 404)
     assert exploring.data("/find?q=x&k=abc", 422)["kind"] == "InvalidQuery"
     for address in (
         "/timeline?day=yesterday", "/find?q=x&where=%5B1%5D", "/forget?kind=all&value=x", "/compare?q=x&a=y",
