@@ -54,7 +54,8 @@ def _full_but(*parts: Ablation, iterations: int = FULL.iterations) -> Iris:
 
 VARIANTS: Mapping[str, Loop] = MappingProxyType(
     {
-        # EviMem's table 2, each with one group more than the one before
+        # EviMem's table 2, each with one group more than the one before. Its "single-pass" is the published loop cut
+        # to one round with no parts; "single_pass" of LOOPS is ours.
         "single-pass": _full_but(*_LAST, "temporal", "tiers", "sufficiency", iterations=1),
         "basic-loop": _full_but(*_LAST, "temporal", "tiers"),
         "tiered-sufficiency": _full_but(*_LAST, "temporal"),

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..api.replaying import replay
 from ..errors import NoModel, StoreError, TraceMismatch, UnknownTurn
-from ..loops import LOOPS, VARIANTS, chosen_loop
+from ..loops import VARIANTS, chosen_loop
 from ..text.terms import terms
 from ..times import locate_times, render
 from ..types.results import Answer, Block
@@ -23,7 +23,16 @@ DEFAULT_BLOCK_SIZE = 800
 MAX_BLOCK_SIZE = 16_000  # tokens of a block that is shown
 MAX_TURNS_SHOWN = 60  # of a trace; the rest are counted
 MAX_TRACES_SHOWN = 50
+_MAX_EXAMPLE_NAME = 60  # characters of a name in an example of a question
 MAX_CLOSEST = 3  # turns shown beside an abstention
+# The loops of `evimem.loops.LOOPS`, each with a sentence
+USUAL_LOOPS = {
+    "iris": "Searches for the question, then for the gaps that a check of the evidence finds.",
+    "single_pass": "One search, one check, one answer.",
+    "memr3": "Decides after each search whether to search again, to reflect or to answer.",
+    "mgretrieval": "Reads new turns round by round, from broad keywords to narrow ones.",
+    "mragent": "A model explores links between turns with tools; without a model it searches as iris does.",
+}
 _MAX_LEFT_OUT = 8  # turns shown that fell below the cut of a block
 _COMPARED_TURNS = 30  # best turns of a search that a block is compared with
 _SAME_WORD_SHARE = 0.8  # share of words of a turn that another has, from which on they say nearly the same
@@ -45,9 +54,21 @@ def show_answer(request: PageRequest) -> Page:
     if not question or _has_model(request):
         newest = request.memory._core.store.kept_traces(6)
         recent = [{"number": one.number, "question": one.trace.question} for one in newest]
-        return Page("ask", question or "Ask", {"question": question, "recent": recent},
+        examples = [] if question else _example_questions(request)
+        return Page("ask", question or "Ask", {"question": question, "recent": recent, "examples": examples},
                     {"sends": _has_model(request)})  # fmt: skip
     return _answer_page(request, question, _ask(request, question))
+
+
+def _example_questions(request: PageRequest) -> list[str]:
+    """Return three questions about who speaks most in the memory; none of an empty one."""
+    speakers = [one.name for one in request.memory._core.store.speaker_counts(3) if one.name != "assistant"]
+    if not speakers:
+        return []
+    name = speakers[0] if len(speakers[0]) <= _MAX_EXAMPLE_NAME else "user"
+    if name == "user":
+        return ["Where do I live?", "What do I like?", "What have I planned?"]
+    return [f"Where does {name} live?", f"What does {name} like?", f"What has {name} planned?"]
 
 
 def keep_answer(request: PageRequest) -> Page:
@@ -303,16 +324,16 @@ def compare_answers(request: PageRequest) -> Page:
     loops = [request.text("a") or "iris", request.text("b") or ("iris" if other else "single_pass")]
     for name in loops:
         chosen_loop(name)
-    shown = {"loops": [*sorted(LOOPS), *VARIANTS], "sends": _has_model(request)}
+    shown = {"loops": USUAL_LOOPS, "variants": list(VARIANTS), "sends": _has_model(request)}
     if not question or _has_model(request):
         return Page("compare", "Compare", {"question": question, "other": other, "chosen": loops, "sides": []}, shown)
-    sides = []
+    sides, meters = [], []
     for text, loop in zip((question, other or question), loops, strict=True):
         answer = request.memory.ask(text, loop)
         view = read_rounds(answer.trace)
         cited = dict.fromkeys(one.turn_id for one in answer.citations)
         sides.append({"question": text, "loop": loop, "answer": answer, "view": view,
                       "turns": {one: request.memory.turn(one) for one in cited}})  # fmt: skip
+        meters.append(drawings.draw_meter(answer.confidence, None, f"probability {answer.confidence:.0%}"))
     values = {"question": question, "other": other, "chosen": loops, "sides": sides}
-    meters = [_meter(one["answer"], one["view"]) for one in sides]  # type: ignore[arg-type]
     return Page("compare", f"Compare: {question}", values, shown | {"meters": meters})

@@ -136,21 +136,34 @@ class Explorer:
             return RedirectResponse(_with_user(page.go_to, user), 303)
         if as_json:
             return Response(render_json(page.values), page.status, media_type="application/json")
+        given = {name: one for name, one in query.items() if name != "user"}
+        return self._render(request, page, route.path, query, user, twin=link_of(f"{route.path}.json", user, given))
+
+    async def show_unknown_address(self, request: Request, error: Exception) -> Response:
+        """Return the page of an address that has none."""
+        page = Page("problem", "No such page", status=404, problem="There is no page at this address.")
+        return self._render(request, page, "", {}, "", twin="")
+
+    def _render(
+        self, request: Request, page: Page, path: str, query: Mapping[str, str], user: str, *, twin: str
+    ) -> Response:
+        root = "../" * (request.url.path.count("/") - 1)
         held = {
             **page.shown,
             **page.values,
             "problem": page.problem,
             "title": page.title,
-            "here": route.path,
+            "here": path,
+            "root": root,
             "pages": PAGES,
             "query": defaultdict(str, query),
             "source": self._source.name,
             "user": user,
-            "visitor": visitor,
+            "visitor": request.scope["visitor"],
             "form_token": request.scope["form_token"],
             "labels": self._labels,
-            "link": lambda page, **given: link_of(page, user, given),
-            "twin": link_of(f"{route.path}.json", user, {name: one for name, one in query.items() if name != "user"}),
+            "link": lambda page, **given: f"{root}{link_of(page, user, given)}",
+            "twin": twin,
         }
         return Response(render_page(page.template, held), page.status, media_type="text/html")
 
@@ -174,7 +187,10 @@ def build_explorer(
     """
     ask_for_token = partial(render_page, "sign_in", {})
     gate = Middleware(Gate, admit=admit, ask_for_token=ask_for_token, cookie=cookie, hosts=hosts)
-    return Starlette(routes=Explorer(source, labels).routes(), middleware=[gate])
+    explorer = Explorer(source, labels)
+    return Starlette(
+        routes=explorer.routes(), middleware=[gate], exception_handlers={404: explorer.show_unknown_address}
+    )
 
 
 def _shown_with_errors(route: PageRoute, show: Show, asked: PageRequest, *, as_json: bool) -> Page:

@@ -54,7 +54,7 @@ def make_environment() -> Environment:
     )  # fmt: skip
     made.filters |= {
         "day": format_day, "clock": format_clock, "percent": format_percent, "span": format_span, "json": format_json,
-        "number": format_number, "count_of": format_count,
+        "number": format_number, "count_of": format_count, "reader": name_reader, "moment": format_moment,
         "part_class": part_class, "said_as": name_kind,
     }  # fmt: skip
     made.globals |= {
@@ -126,6 +126,12 @@ def format_clock(moment: datetime) -> str:
     return "" if moment.hour == moment.minute == moment.second == 0 else f"{moment:%H:%M}"
 
 
+def format_moment(moment: datetime, other: datetime) -> str:
+    """Return a day and its time, with the year where that of another moment differs."""
+    year = "" if moment.year == other.year else f" {moment.year}"
+    return f"{moment.day} {moment:%B}{year} {moment:%H:%M}"
+
+
 def format_percent(share: float) -> str:
     """Return a share as a whole number of percent."""
     return f"{share:.0%}"
@@ -151,6 +157,11 @@ def format_json(value: Any) -> str:
 
 def format_number(value: float) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.3f}"
+
+
+def name_reader(extractor: str) -> str:
+    """Return a reader of facts by its name, the built-in one in words."""
+    return "built-in rules" if extractor == "rules" else extractor
 
 
 def format_count(count: int | str, noun: str) -> str:

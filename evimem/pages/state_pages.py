@@ -40,7 +40,8 @@ def preview_forgetting(request: PageRequest) -> Page:
     if kind not in _FORGET_KINDS:
         raise InvalidQuery(f"kind is {kind[:20]!r}; expected one of {', '.join(_FORGET_KINDS)}")
     if not value.strip():
-        return Page("forget", "Forget", {"kind": kind, "value": "", "preview": None})
+        values = {"kind": kind, "value": "", "preview": None, "words": request.text("words")}
+        return Page("forget", "Forget", values | {"found": request.named_turns("words")})
     memory, store = request.memory, request.memory._core.store
     turns = _chosen(request, kind, value)
     ids = [turn.id for turn in turns]

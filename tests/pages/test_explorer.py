@@ -17,6 +17,8 @@ import evimem
 from evimem.calibration import read_labelled
 from evimem.loaders import load
 from evimem.loaders.examples import load_example
+from evimem.loops import LOOPS, VARIANTS
+from evimem.pages.answer_pages import USUAL_LOOPS
 from evimem.pages.explorer import PAGES
 from evimem.pages.render_html import SCRIPT, SCRIPT_SHA256, render_trace_file
 from evimem.pages.sources import OneMemory, PoolOfMemories
@@ -247,6 +249,47 @@ def test_a_correction_that_is_refused_keeps_the_words_that_were_sent(exploring, 
     assert 'role="alert"' in sent.text
 
 
+def test_an_unknown_address_has_a_page_with_links_that_lead_on(exploring):
+    assert "There is no page at this address." in exploring.page("/nope", 404)
+    assert 'href="../../ask"' in exploring.page("/a/b/nope", 404)
+
+
+def test_the_first_page_says_how_it_is_used_with_questions_that_can_be_followed(exploring):
+    page = Elements(exploring.page("/ask"))
+    assert "This is the memory of a chatbot" in page.text
+    assert sum((attrs.get("href") or "").startswith("ask?q=") for _, attrs in page.tags) == 3
+    assert set(re.findall(r"<dt>(\w+)</dt>", exploring.page("/ask"))) == {"turn", "block", "trace", "loop", "iris"}
+
+
+def test_the_menus_of_a_comparison_list_each_loop_once_the_usual_five_first(exploring):
+    tags = Elements(exploring.page("/compare")).tags
+    assert set(USUAL_LOOPS) == set(LOOPS)
+    menus = [tag for tag, _ in tags if tag in ("select", "option", "optgroup")]
+    assert menus == ["select", *["option"] * 5, "optgroup", *["option"] * len(VARIANTS)] * 2
+
+
+def test_the_bar_of_a_compared_answer_is_as_long_as_its_figure(exploring):
+    page, sides = exploring.page("/compare?q=boat"), exploring.data("/compare?q=boat")["sides"]
+    bars = [float(one) for one in re.findall(r'class="fill" x="0" y="4" width="([\d.]+)"', page)]
+    assert bars == [pytest.approx(200 * one["answer"]["confidence"], abs=0.1) for one in sides]
+
+
+def test_a_turn_to_be_forgotten_is_found_by_its_words(exploring):
+    assert [turn["id"] for turn in exploring.data("/forget?words=sold+nine+pieces")["found"]] == ["s11:6"]
+    assert "forget?kind=turn&amp;value=s11%3A6" in exploring.page("/forget?words=sold+nine+pieces")
+
+
+def test_no_work_is_offered_where_nothing_waits(exploring, friends):
+    friends.enrich()
+    assert 'value="enrich"' not in exploring.page("/health")
+
+
+def test_a_session_of_several_days_is_shown_with_its_dates(memory):
+    for time in ("2024-09-01T09:00", "2024-11-03T10:02"):
+        memory.add("Mira", "Hello.", time=time, session="s")
+    assert "1 September 09:00 to 3 November 10:02" in Asking(OneMemory(memory, "m")).page("/timeline")
+
+
 def test_marks_are_kept_as_questions_that_calibrate_reads(exploring, tmp_path):
     for question, turn, mark in ((WHEN, "s1:4", "outdated"), ("Who is Bob?", "", "wrong"), (WHEN, "s1:4", "right")):
         exploring.send(f"ask?q={WHEN}", question=question, turn=turn, mark=mark)
@@ -431,6 +474,7 @@ def test_pages_do_not_wait_for_the_facts_of_very_many_turns(memory):
     ):
         asking.page(address)
     assert memory.health().pending["facts"] == 300
+    assert 'value="enrich"' in asking.page("/health")
     assert "300 turns wait to be read" in asking.page("/turn?id=t7")
     assert asking.data("/ask?q=cats&now=1")["answer"]["kind"]
     assert "facts" not in memory.health().pending
