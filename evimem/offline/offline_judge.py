@@ -163,7 +163,9 @@ def judge_view(view: View, by: OfflineJudge) -> Verdict:
     signals = {**(measured or {}), **ranked}
     score = constants.score(signals)
     spoken_of = constants.calibrated(score)
-    may_refuse = measured is not None and measured["absent"] >= MIN_REFUSAL_ABSENT_SHARE  # a failure is no abstention
+    # A failure is no abstention. A threshold of the user's own refuses by itself; the shipped one only absent words.
+    is_own = constants.calibrated is not SHIPPED.calibrated
+    may_refuse = measured is not None and (is_own or measured["absent"] >= MIN_REFUSAL_ABSENT_SHARE)
     if not may_refuse or or_else((), quote_overview, view):
         spoken_of = max(spoken_of, constants.abstain_below)
     sufficient = constants.sufficient.probability(signals)
