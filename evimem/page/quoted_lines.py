@@ -16,7 +16,7 @@ from html import escape as escape_xml
 from typing import Literal, get_args
 
 from ..errors import or_else
-from ..text.memory_fence import PROFILE, QUOTED, WISHES, WORKED_OUT, fence_lines, line_prefix
+from ..text.memory_fence import MESSAGES, PROFILE, QUOTED, WISHES, WORKED_OUT, fence_lines, line_prefix
 from ..text.prompt_text import escape, escape_attribute, what_is_meant
 from ..times import Conventions
 from ..times.computed import date_notes
@@ -33,7 +33,7 @@ FactReader = Callable[[Sequence[str]], Sequence[Fact]]  # the stored facts of tu
 
 Part = Literal["wish", "profile", ""]
 PART_NAMES: tuple[Part, ...] = ("wish", "profile", "")  # of a block, in their order
-PART_HEADINGS = {"wish": WISHES, "profile": PROFILE}
+PART_HEADINGS = {"wish": WISHES, "profile": PROFILE, "": MESSAGES}
 PartName = Literal["standing wishes", "about the user", "answers", "what came of it", "the conversation"]
 
 
@@ -80,8 +80,8 @@ def line_texts(lines: Sequence[Line], style: Style) -> Iterator[str]:
 
 
 def line_text(number: int | str, line: Line, above: Line | None, style: Style) -> str:
-    """Return a line below another, under a heading where it is the first standing wish."""
-    begins = line.part and style == "plain" and (above is None or above.part != line.part)
+    """Return a line below another, under a heading where it is the first of its part."""
+    begins = style == "plain" and line.part != (above.part if above else "")
     heading = f"{PART_HEADINGS[line.part]}\n" if begins else ""
     return heading + _WRITERS[style](number, line, above)
 

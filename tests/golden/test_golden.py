@@ -122,7 +122,7 @@ def test_its_trace_its_dead_letters_and_its_queued_jobs_are_carried_over(golden)
         assert len(owned) == 2
 
 
-@pytest.mark.parametrize(("read", "found"), [({}, "version 1"), ({"version": 3}, "version 3")])
+@pytest.mark.parametrize(("read", "found"), [({}, "version 1"), ({"version": 4}, "version 4")])
 def test_a_trace_of_another_version_is_read_and_never_replayed_to_another_answer(golden, read, found):
     text = (HERE / "trace-1.json").read_text()
     trace = Trace.from_json(text)
