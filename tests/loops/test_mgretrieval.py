@@ -117,4 +117,6 @@ def test_no_exchange_holds_a_turn_outside_the_scope_or_waits_for_one(tmp_path: A
             memory.add("MN"[place % 2], line, time=f"2024-03-12T18:0{place}", id=f"t{place}")
         loop = MGRetrieval(unit="exchange", iterations=9, k=1)
         trace = memory.ask("Which ledger is about herons?", loop, speaker="N").trace
-    assert {turn for event in trace if event.kind == "evidence" for turn in event.turns} == {"t1", "t3", "t5", "t7"}
+    shown = {turn for event in trace if event.kind == "evidence" for turn in event.turns}
+    assert shown >= {"t1", "t3"}, "two rounds were made before the evidence was taken to suffice"
+    assert shown <= {"t1", "t3", "t5", "t7"}
