@@ -115,7 +115,8 @@ def main() -> None:
             marks = [bearing.sentence_marks(one) for one in texts]
             vectors = np.c_[np.asarray(embedder.embed(texts), np.float64), marks]
         else:
-            vectors = np.array([bearing.read_message(one) for one in texts], np.float64)
+            own = np.asarray(embedder.embed(texts), np.float32)
+            vectors = np.array(list(map(bearing.read_message, texts, own)), np.float64)
         labels = np.array([1.0] * len(these) + [0.0] * len(those))
         counts = np.array([QUESTION_COUNT if one in questions_to_assistant else 1.0 for one in texts])
         ridge = KIND_RIDGES[name]

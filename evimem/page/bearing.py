@@ -75,19 +75,22 @@ class Bearing:
         """
         return np.asarray(np.c_[vectors, marks] @ self.lasting[:-1] + self.lasting[-1], np.float32)
 
-    def request_probability(self, message: str) -> float:
-        """Return how likely a message asks for advice, a plan, a text or the state of things, and not for one value."""
-        total = read_message(message) @ self.requesting[:-1] + self.requesting[-1]
+    def request_probability(self, message: str, vector: Vectors) -> float:
+        """Return how likely a message asks for advice, a plan, a text or the state of things, and not for one value.
+
+        `vector` is that of the message by the shipped embedding, shape (dimension,).
+        """
+        total = read_message(message, vector) @ self.requesting[:-1] + self.requesting[-1]
         return float(1 / (1 + np.exp(-total)))
 
 
-def read_message(message: str) -> Vectors:
+def read_message(message: str, vector: Vectors) -> Vectors:
     """Return what tells requests from questions for a value, shape (2 dimension + marks,).
 
     These are the vectors of the message and of its first words, which tell the kind of a question, and its marks.
     """
-    vectors = StaticEmbedder().embed([message, " ".join(message.split()[:OPENING_WORDS])])
-    return np.asarray(np.r_[vectors[0], vectors[1], sentence_marks(message)], np.float32)
+    (opening,) = StaticEmbedder().embed([" ".join(message.split()[:OPENING_WORDS])])
+    return np.asarray(np.r_[vector, opening, sentence_marks(message)], np.float32)
 
 
 def sentence_marks(sentence: str) -> tuple[float, ...]:

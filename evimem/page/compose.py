@@ -112,7 +112,7 @@ def write_block(  # noqa: PLR0913, PLR0917 - the parts of a page
         return Block("", (), 0, relevant)
     found = replace(found, hits=(yield from rerank_hits(asked.with_earlier, found.hits, rerank_depth)))
     count = form.count or token_bound
-    request = load_bearing().request_probability(asked.text) if is_read(asked.text) else 0.5
+    request = load_bearing().request_probability(asked.text, vector) if is_read(asked.text) else 0.5
     found = replace(found, is_pointed=_asks_for_value(asked, found, request))
     openings = yield from _find_openings(
         store, recalled, facts, asked, found, vector, request, form, exclude, scope, shipped=move is not None
