@@ -471,6 +471,7 @@ def _drop_statistics(db: ServerConnection, name: str, table: str) -> bool:
 def _rewrite(db: ServerConnection, tables: Sequence[str]) -> list[str]:
     """Have tables written anew; return those in which erased rows may still stand."""
     now = read_number(db, "SELECT CAST(CAST(pg_current_xact_id() AS text) AS bigint)")
+    _wait_for_older(db, now)
     kept = []
     for table in tables:
         with suppress(psycopg.errors.LockNotAvailable):
@@ -482,8 +483,24 @@ def _rewrite(db: ServerConnection, tables: Sequence[str]) -> list[str]:
     return kept
 
 
+def _wait_for_older(db: ServerConnection, transaction: int) -> None:
+    """Wait until transactions older than one have ended, `_OLDER_SECONDS` at most: a table keeps the rows they may see.
+
+    A writer of any database of the server counts, as the snapshots of this one reach back to it.
+    """
+    sql = (
+        f"SELECT CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS text) AS bigint) < {transaction} OR EXISTS "
+        "(SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() "
+        f"AND age(backend_xmin) > age(CAST(xid8 '{transaction}' AS xid)))"
+    )
+    end = time.monotonic() + _OLDER_SECONDS
+    while read_number(db, f"SELECT CAST(({sql}) AS int)") and time.monotonic() < end:
+        time.sleep(0.05)
+
+
 HISTORY = "history"  # of `meta`: how many commits were named, and the names of the newest ones, the newest first
 NAME_DIGITS = 8  # of a commit
+_OLDER_SECONDS = 10.0  # that a rewriting of tables waits for older transactions
 _MAX_NAMES = 128  # that are kept
 
 

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import re
+import threading
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -195,6 +196,18 @@ def test_no_statistics_hold_what_was_said_and_those_of_before_are_erased(
     run_sql(database, "ANALYZE")
     assert statistics(database, word) == []
     assert run_sql(database, "SELECT count(*) FROM pg_statistic WHERE starelid = 'evimem.turn'::regclass") != [(0,)]
+
+
+def test_a_vacuum_waits_for_a_writer_of_another_database_of_the_server(database: str, postgres: str) -> None:
+    import psycopg  # noqa: PLC0415 - an extra
+
+    add(database, "waits", "I live in Riga.")
+    with psycopg.connect(postgres) as writer:
+        writer.execute("SELECT pg_current_xact_id()")  # a transaction that writes
+        ending = threading.Timer(0.5, writer.rollback)
+        ending.start()
+        assert run(["vacuum", database]) == Exit.OK
+        ending.join()
 
 
 def test_every_column_of_texts_or_bytes_is_left_out_of_statistics(database: str) -> None:
