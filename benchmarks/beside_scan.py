@@ -1,9 +1,9 @@
-"""A search beside an exact scan of the same vectors: `python -m benchmarks.beside_scan 10000 100000 --keep FOLDER`.
+"""A search beside an exact scan of the same vectors: `python -m benchmarks.beside_scan 10000 100000`.
 
 The scan is float32 by numpy, one thread, with the ten best picked; its vector is given to it, while a search reads its
 question, embeds it, scores words, meaning, dialogue and dates, and reads ten turns with their facts. Both are timed by
 the processor in turn, all questions at a time, because a scan empties the caches that the searches share. The chat is
-that of benchmarks.speed; memories are kept in the folder and found there again.
+that of benchmarks.speed; with `--keep FOLDER` memories are kept there and found again.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 import statistics
+import tempfile
 from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a second thread would only spin, which counts as processor time
@@ -34,10 +35,11 @@ COLUMNS = ("rows", "search, CPU ms, p50", "exact scan, CPU ms, p50", "ratio, p50
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sizes", nargs="+", type=int)
-    parser.add_argument("--keep", type=Path, required=True, metavar="FOLDER", help="where memories are kept")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep memories there for the next run")
     add_result(parser)
     options = parser.parse_args()
-    rows = tuple(row(kept(options.keep, size)) for size in sorted(options.sizes))
+    with tempfile.TemporaryDirectory() as scratch:
+        rows = tuple(row(kept(options.keep or Path(scratch), size)) for size in sorted(options.sizes))
     notes = (f"Load {os.getloadavg()[0]:.1f} at the end.",)
     record("beside_scan", options, [ResultTable("scan", "A search beside an exact scan", COLUMNS, rows, notes)])
 

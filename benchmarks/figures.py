@@ -1,12 +1,15 @@
 """Make every figure, table and plot of the project's pages again, at one commit: `python -m benchmarks all`.
 
-  python -m benchmarks all --locomo LOCOMO.json --peers PYTHON    # all; what has been made at this commit is kept
-  python -m benchmarks all --only speed --only walks              # some of them
+  python -m benchmarks all --locomo LOCOMO.json --peers PYTHON    # all; what has been made of this code is kept
+  python -m benchmarks all --again --only speed --only walks      # some of them, once more
   python -m benchmarks all --list                                 # names, commands, what each needs
   python -m benchmarks all --check                                # fail where a figure is older than the last release
 
-Each figure is a command of its own and a result file in benchmarks/results; stop at any time and repeat the command. A
-figure that lacks its data set, its peers or its model is named and left out. At the end the pages are filled anew.
+Each figure is a command of its own and a result file in benchmarks/results; stop at any time and repeat the command: a
+figure is kept while the files of evimem/, prompts/ and benchmarks/ are those of its commit. Figures that no load of the
+machine changes are made side by side, a process a core, then those that measure time one by one. A figure that lacks
+its data set, its peers or its model is named and left out. At the end the tables, plots and figures in the prose of the
+pages are filled anew.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,7 +45,8 @@ PAGES = (
     "docs/loops.md",
 )
 RELEASE = re.compile(r"^## \[(\d+)\.(\d+)\.(\d+)\] - \d", re.MULTILINE)
-LOCOMO, PEERS = "LOCOMO", "PEERS"
+LOCOMO = "LOCOMO"
+DECIDING = ("evimem", "prompts", "benchmarks/*.py", "benchmarks/*.toml", "benchmarks/*.jsonl", "benchmarks/messages")
 
 
 @dataclass(frozen=True)
@@ -52,11 +57,13 @@ class Figure:
         name: The name of the file in benchmarks/results, without its ending.
         words: The words after `python -m`; LOCOMO stands for the path of the data set.
         needs: What must be given besides, in words; empty for nothing.
+        timed: Whether it measures time or memory, so that nothing else may run beside it.
     """
 
     name: str
     words: str
     needs: str = ""
+    timed: bool = False
 
     @property
     def path(self) -> Path:
@@ -68,24 +75,59 @@ class Figure:
         words = [str(locomo) if word == LOCOMO else word for word in shlex.split(self.words)]
         return ["-m", *words, "--result", str(self.path)]
 
+    def fits(self, command: str) -> bool:
+        """Tell whether the command that a result names is this one, whatever the data set's file is called."""
+        named = shlex.split(command)[2:-2]  # without `python -m` and `--result FILE`
+        words = shlex.split(self.words)
+        return len(named) == len(words) and all(a == b for a, b in zip(words, named, strict=True) if a != LOCOMO)
+
 
 ALL_CHATS = "benchmarks/chats benchmarks/strangers"
 MAILED_LOOPS = "iris full memr3 memr3-as-published mgretrieval mgretrieval-as-published mragent mragent-as-published"
-FIGURES = (
-    Figure("locomo", "benchmarks locomo LOCOMO --offline --wide"),
+FIGURES = (  # the longest first, so that no core waits for the last
+    Figure("confidence", f"benchmarks.confidence LOCOMO {ALL_CHATS}"),
     Figure("retrieval", f"benchmarks.retrieval LOCOMO --chats {ALL_CHATS} benchmarks/unseen --ablate"),
-    Figure("block", "benchmarks.block LOCOMO --every 6"),
-    Figure("requests", "benchmarks.requests benchmarks/requests_fresh"),
-    Figure("requests-chats", "benchmarks.requests benchmarks/requests_chats"),
+    Figure("loops-locomo-scripted", "benchmarks.loops LOCOMO --scripted --literal --every 8"),
+    Figure("loops-scripted", "benchmarks.loops benchmarks/chats --scripted --literal --every 4"),
+    Figure("loops", "benchmarks.loops benchmarks/chats --literal --every 4"),
+    Figure("papers", "benchmarks.paper_tables evimem LOCOMO --every 8"),
+    Figure("loops-locomo", "benchmarks.loops LOCOMO --literal --every 8"),
+    Figure("model_calls", "benchmarks.model_calls LOCOMO --chats benchmarks/chats --every 4"),
+    Figure("locomo", "benchmarks locomo LOCOMO --offline --wide"),
     Figure("fresh", "benchmarks chats benchmarks/fresh"),
     Figure("chats", "benchmarks chats benchmarks/chats"),
     Figure("chats-bm25", "benchmarks chats benchmarks/chats --adapter benchmarks.scoring.scored_memory:PlainBm25"),
-    Figure("confidence", f"benchmarks.confidence LOCOMO {ALL_CHATS}"),
+    Figure("requests", "benchmarks.requests benchmarks/requests_fresh"),
+    Figure("requests-chats", "benchmarks.requests benchmarks/requests_chats"),
+    Figure("requests-later", "benchmarks.requests benchmarks/requests_later --only marek priya tilda"),
+    Figure("requests-german", "benchmarks.requests benchmarks/requests_later --only benno"),
     Figure("page", "benchmarks.offline --page"),
-    Figure("loops", "benchmarks.loops benchmarks/chats --literal --every 4"),
-    Figure("loops-scripted", "benchmarks.loops benchmarks/chats --scripted --literal --every 4"),
-    Figure("loops-locomo", "benchmarks.loops LOCOMO --literal --every 8"),
-    Figure("loops-locomo-scripted", "benchmarks.loops LOCOMO --scripted --literal --every 8"),
+    Figure("times", "benchmarks.times LOCOMO"),
+    Figure("house", "benchmarks.house"),
+    Figure(
+        "metrics", "benchmarks.metric_libraries LOCOMO benchmarks/chats", "benchmarks/metric_libraries.txt installed"
+    ),
+    Figure("block", "benchmarks.block LOCOMO --every 6", timed=True),
+    Figure("walks", "benchmarks.walks", timed=True),
+    Figure("speed", "benchmarks.speed 1000 10000", timed=True),
+    Figure("floor", "benchmarks.floor --waiting 50000", timed=True),
+    Figure("calls", "benchmarks.scaling 1000 10000", timed=True),
+    Figure("beside_scan", "benchmarks.beside_scan 10000 100000", timed=True),
+    Figure("depth", "benchmarks.depth 2000", timed=True),
+    Figure("links", "benchmarks.links 1000 10000", timed=True),
+    Figure(
+        "peers",
+        "benchmarks.beside_peers LOCOMO --turns 1000",
+        "the interpreter of an environment: give --peers",
+        timed=True,
+    ),
+    Figure("scaling", "benchmarks.scaling 1000 10000 100000 1000000", "hours: give --long", timed=True),
+    Figure(
+        "vector_index",
+        "benchmarks.vector_index --sizes 10000 50000 100000 --data speech --graph hnswlib voyager",
+        "hours: give --long",
+        timed=True,
+    ),
     Figure(
         "loops-mailed-locomo",
         f"benchmarks.loops LOCOMO --mailbox mailbox/locomo --only conv-26 conv-30 --loops {MAILED_LOOPS} --every 40",
@@ -97,26 +139,6 @@ FIGURES = (
         f"--loops {MAILED_LOOPS} --every 5",
         "a model: give --model-replies",
     ),
-    Figure("model_calls", "benchmarks.model_calls LOCOMO --chats benchmarks/chats --every 4"),
-    Figure(
-        "metrics", "benchmarks.metric_libraries LOCOMO benchmarks/chats", "benchmarks/metric_libraries.txt installed"
-    ),
-    Figure("papers", "benchmarks.paper_tables evimem LOCOMO --every 8"),
-    Figure("speed", "benchmarks.speed 1000 10000"),
-    Figure("floor", "benchmarks.floor"),
-    Figure("calls", "benchmarks.scaling 1000 10000 100000"),
-    Figure("scaling", "benchmarks.scaling 1000 10000 100000 1000000", "hours: give --long"),
-    Figure("beside_scan", "benchmarks.beside_scan 10000 100000"),
-    Figure("depth", "benchmarks.depth 2000"),
-    Figure("links", "benchmarks.links 1000 10000"),
-    Figure("walks", "benchmarks.walks"),
-    Figure("house", "benchmarks.house"),
-    Figure(
-        "vector_index",
-        "benchmarks.vector_index --sizes 10000 50000 100000 --data speech --graph hnswlib voyager",
-        "hours: give --long",
-    ),
-    Figure("peers", "benchmarks.beside_peers LOCOMO --turns 1000", "the interpreter of an environment: give --peers"),
     Figure("reader", "benchmarks.reader benchmarks/fresh --seed 4 --mailbox mailbox", "a model: give --model-replies"),
 )
 BY_HAND = {
@@ -157,6 +179,7 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="ask a reader by files in the folder mailbox; repeat until it is done",
     )
+    add("--jobs", type=int, metavar="N", help="figures that measure no time at once (default: one for each core)")
     add("--long", action="store_true", help="make also what takes hours")
     add("--again", action="store_true", help="make also what was made at this commit")
     add("--list", action="store_true", help="print the figures and their commands")
@@ -171,23 +194,28 @@ def _make(options: argparse.Namespace) -> int:
             "the code has changes that are not committed, so that no figure could name what it measured; commit first"
         )
         return Exit.INPUT
-    failed, left_out = [], []
-    for one in FIGURES:
-        if options.only and one.name not in options.only:
-            continue
-        if lacking := lacking_for(one, options):
-            left_out.append(f"{one.name}: needs {lacking}")
-        elif not options.again and is_made_at(one, commit):
-            print(f"kept   {one.name}")
-        elif (seconds := _run(one, options)) is None:
-            failed.append(one.name)
-        else:
-            print(f"made   {one.name} in {seconds:,.0f} s", flush=True)
+    wanted = [one for one in FIGURES if not options.only or one.name in options.only]
+    left_out = [f"{one.name}: needs {lacking}" for one in wanted if (lacking := lacking_for(one, options))]
+    able = [one for one in wanted if not lacking_for(one, options)]
+    kept = [] if options.again else [one for one in able if is_made_of(one, commit)]
+    for one in kept:
+        print(f"kept   {one.name}")
+    failed = _run_all([one for one in able if one not in kept], options)
     for page in fill_pages():
         print(f"filled {page}")
     for line in (*(f"failed {name}" for name in failed), *(f"left out {reason}" for reason in left_out)):
         print(line)
     return Exit.FAILED if failed else Exit.OK
+
+
+def _run_all(figures: Sequence[Figure], options: argparse.Namespace) -> list[str]:
+    """Run those that measure no time side by side, then the others one by one; return the names of what failed."""
+    beside = [one for one in figures if not one.timed]
+    alone = [one for one in figures if one.timed]
+    with ThreadPoolExecutor(options.jobs or os.cpu_count() or 1) as pool:
+        ran = list(pool.map(lambda one: _run(one, options), beside))
+    ran += [_run(one, options) for one in alone]
+    return [one.name for one, fine in zip((*beside, *alone), ran, strict=True) if not fine]
 
 
 def lacking_for(figure: Figure, options: argparse.Namespace) -> str:
@@ -199,13 +227,22 @@ def lacking_for(figure: Figure, options: argparse.Namespace) -> str:
     return figure.needs if named and not given[named] else ""
 
 
-def is_made_at(figure: Figure, commit: str) -> bool:
-    """Tell whether the result file of a figure is of this commit."""
-    return figure.path.exists() and read_result(figure.path).made.commit == commit
+def is_made_of(figure: Figure, commit: str) -> bool:
+    """Tell whether the result file of a figure was made by its command of today, and by the code of this commit."""
+    if not figure.path.exists():
+        return False
+    made = read_result(figure.path).made
+    return figure.fits(made.command) and has_same_code(made.commit, commit)
 
 
-def _run(figure: Figure, options: argparse.Namespace) -> float | None:
-    """Run the command of a figure; return its seconds, or None where it failed."""
+def has_same_code(made: str | None, commit: str) -> bool:
+    """Tell whether nothing that decides figures differs between two commits; False for one that is not known."""
+    words = ["git", "-C", str(ROOT), "diff", "--quiet", str(made), commit, "--", *DECIDING]
+    return made == commit or not subprocess.run(words, capture_output=True, check=False).returncode
+
+
+def _run(figure: Figure, options: argparse.Namespace) -> bool:
+    """Run the command of a figure; return whether it ended well."""
     python = options.peers if "--peers" in figure.needs else Path(sys.executable)
     began = time.perf_counter()
     print(f"making {figure.name}", flush=True)
@@ -213,7 +250,9 @@ def _run(figure: Figure, options: argparse.Namespace) -> float | None:
     done = subprocess.run(
         [str(python), *figure.command(options.locomo)], cwd=ROOT, stdout=subprocess.DEVNULL, env=alone, check=False
     )
-    return None if done.returncode else time.perf_counter() - began
+    if not done.returncode:
+        print(f"made   {figure.name} in {time.perf_counter() - began:,.0f} s", flush=True)
+    return not done.returncode
 
 
 def fill_pages() -> list[str]:

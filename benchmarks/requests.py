@@ -173,13 +173,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=data_set("requests"))
     parser.add_argument("--without", nargs="*", default=[], choices=ABLATIONS, help="parts to leave out, one by one")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="only these chats")
     add_result(parser)
     options = parser.parse_args()
     pages = {"block": write_block, "hits of search": lay_out_hits}
     pages |= {f"without {part}": write_block for part in options.without}
     seen: dict[str, list[Seen]] = defaultdict(list)
     spent: dict[str, float] = defaultdict(float)
-    for _, turns, requests in read_requests(options.folder):
+    for chat, turns, requests in read_requests(options.folder):
+        if options.only and chat not in options.only:
+            continue
         by_id = {turn.id: turn for turn in turns}
         with tempfile.TemporaryDirectory() as folder, evimem.open(Path(folder) / "m.evimem") as memory:
             memory.extend(turns, strict=True)

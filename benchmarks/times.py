@@ -13,7 +13,7 @@ import argparse
 import json
 import re
 from calendar import day_abbr, month_abbr
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -22,7 +22,8 @@ from pathlib import Path
 from evimem.times import locate_times, onset, render
 from evimem.types.values import TimeSpan
 
-from .recording import data_set
+from .recording import add_result, data_set, record
+from .scoring.result_file import ResultTable
 
 DAY = timedelta(days=1)
 MONTHS = {name.lower(): number for number, name in enumerate(month_abbr) if name}
@@ -182,27 +183,37 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("path", type=data_set("locomo"), help="a LoCoMo file")
     parser.add_argument("--errors", action="store_true", help="print the questions that are answered wrongly")
+    add_result(parser)
     options = parser.parse_args()
-    counts: Counter[tuple[str, str]] = Counter()
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
     for case in cases(options.path):
         if not case.turns:
             continue
         span = answer(case)
         within, shared = shares(span, case.gold) if case.gold else (0.0, 0.0)
         for group in (case.conversation, "all"):
-            counts[group, "questions"] += 1
-            counts[group, "right"] += within >= 0.5
-            counts[group, "strictly"] += shared >= 0.5
-            counts[group, "no expression"] += not span.text
-            counts[group, "no interval in gold"] += case.gold is None
+            counts[group].update(
+                questions=1,
+                right=within >= 0.5,
+                strictly=shared >= 0.5,
+                no_expression=not span.text,
+                no_interval=case.gold is None,
+            )
         if options.errors and within < 0.5:
             print(f"{case.question} | gold {case.answer} | {render(span, case.turns[0].time)} ({span.text!r})")
-    columns = ("questions", "right", "strictly", "no expression", "no interval in gold")
-    print("| conversation | " + " | ".join(columns) + " |\n|---" * 1 + "|---" * len(columns) + "|")
-    for group in dict.fromkeys(group for group, _ in counts):
-        total = counts[group, "questions"]
-        rates = [str(total)] + [f"{counts[group, name] / total:.3f}" for name in columns[1:3]]
-        print(f"| {group} | " + " | ".join(rates + [str(counts[group, name]) for name in columns[3:]]) + " |")
+    rows = tuple(
+        (
+            group,
+            of["questions"],
+            of["right"] / of["questions"],
+            of["strictly"] / of["questions"],
+            of["no_expression"],
+            of["no_interval"],
+        )
+        for group, of in sorted(counts.items())
+    )
+    columns = ("conversation", "questions", "right", "strictly", "no expression", "no interval in gold")
+    record("times", options, [ResultTable("times", "Times of given turns", columns, rows)], [options.path])
 
 
 if __name__ == "__main__":

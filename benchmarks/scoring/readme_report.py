@@ -4,6 +4,10 @@ A block begins with `<!-- results/locomo.json: retrieval -->`, a file beside the
 `<!-- results/locomo.json: chart reliability -->`, and ends with `<!-- end -->`. What stands between is replaced. A part
 of a table is chosen by `<!-- results/peers.json: peers | columns: R@10; disk, MB | rows: evimem -->`: columns by
 their names, rows by how their first cell begins.
+
+A figure within a sentence stands before its mark, `.93<!-- results/loops.json: loops | `iris` | at end -->`: the file,
+the table, the row's first cell and the column. It is made again with as many decimals as it has, its zero before the
+point and its commas as they are.
 """
 
 from __future__ import annotations
@@ -23,6 +27,10 @@ _BLOCK = re.compile(
     r"(?P<head><!-- (?P<file>\S+\.json): (?P<chart>chart )?(?P<name>\S+)"
     r"(?: \| columns: (?P<columns>[^|\n]+?))?(?: \| rows: (?P<rows>[^|\n]+?))? -->\n).*?(?P<foot><!-- end -->)",
     re.DOTALL,
+)
+_FIGURE = re.compile(
+    r"(?P<shown>-?(?:\d[\d,]*(?:\.\d+)?|\.\d+))"
+    r"(?P<mark><!-- (?P<file>\S+\.json): (?P<table>\S+) \| (?P<row>[^|\n]+?) \| (?P<column>[^|\n]+?) -->)"
 )
 PLOTS = "plots"
 
@@ -55,7 +63,32 @@ def render(text: str, folder: Path) -> Rendered:
             body = f"{markdown(table)}\n{source(result)}\n"
         return f"{found['head']}\n{body}\n{found['foot']}"
 
-    return Rendered(_BLOCK.sub(filled, text), charts)
+    def figure(found: re.Match[str]) -> str:
+        table = read_result(folder / found["file"]).table(found["table"])
+        return f"{in_form(cell_of(table, found['row'], found['column']), found['shown'])}{found['mark']}"
+
+    return Rendered(_FIGURE.sub(figure, _BLOCK.sub(filled, text)), charts)
+
+
+def cell_of(table: ResultTable, row: str, column: str) -> Cell:
+    """Return a cell by the first cell of its row and the name of its column. Raise ImportFailed where it is not."""
+    found = [one for one in table.rows if one[0] == row]
+    if not found or column not in table.columns:
+        raise ImportFailed(f"the table {table.name!r} has no row {row!r} with a column {column!r}")
+    return found[0][table.columns.index(column)]
+
+
+def in_form(cell: Cell, shown: str) -> str:
+    """Return a number as another one is written. Raise ImportFailed for a cell that is none.
+
+    >>> [in_form(0.9281, ".85"), in_form(4184.2, "3,900"), in_form(2, "1.5"), in_form(-0.5, "0.25")]
+    ['.93', '4,184', '2.0', '-0.50']
+    """
+    value = cell.value if isinstance(cell, MeanScore) else cell
+    if not isinstance(value, (int, float)):
+        raise ImportFailed(f"a figure of a sentence is a number, not {value!r}")
+    written = f"{value:,.{len(shown.partition('.')[2])}f}"
+    return re.sub(r"^(-?)0\.", r"\1.", written) if shown.lstrip("-").startswith(".") else written
 
 
 def words(listed: str | None) -> list[str]:

@@ -7,7 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.figures import BY_HAND, FIGURES, PAGES, RESULTS, ROOT, Figure, lacking_for, last_release, main, outdated
+from benchmarks.figures import (
+    BY_HAND,
+    FIGURES,
+    PAGES,
+    RESULTS,
+    ROOT,
+    Figure,
+    has_same_code,
+    lacking_for,
+    last_release,
+    main,
+    outdated,
+)
+from benchmarks.scoring.provenance import current_commit
 from evimem.errors import ImportFailed
 
 NONE_GIVEN = argparse.Namespace(locomo=None, peers=None, long=False, model_replies=False)
@@ -64,3 +77,21 @@ def test_the_list_has_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--list"]) == 0
     printed = capsys.readouterr().out
     assert [one.name for one in FIGURES if f"python -m {one.words}" not in printed] == []
+
+
+@pytest.mark.parametrize(
+    ("command", "fits"),
+    [
+        ("python -m benchmarks.block locomo-dev.json --every 6 --result block.json", True),
+        ("python -m benchmarks.block locomo-dev.json --every 7 --result block.json", False),
+        ("python -m benchmarks.block locomo-dev.json --result block.json", False),
+    ],
+)
+def test_a_figure_is_kept_only_where_its_command_is_still_the_same(command: str, fits: bool) -> None:
+    assert Figure("block", "benchmarks.block LOCOMO --every 6").fits(command) == fits
+
+
+def test_a_commit_that_is_not_known_has_not_the_same_code() -> None:
+    commit = (current_commit() or "").removesuffix("+")
+    assert has_same_code(commit, commit)
+    assert not has_same_code("0123456789ab", commit)

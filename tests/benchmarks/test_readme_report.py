@@ -7,6 +7,7 @@ import pytest
 
 from benchmarks.scoring.readme_report import outside, render
 from benchmarks.scoring.result_file import read_result
+from evimem.errors import ImportFailed
 
 README = Path(__file__).parents[2] / "benchmarks" / "README.md"
 RESEARCH = README.with_name("RESEARCH.md")
@@ -58,3 +59,24 @@ def test_a_figure_that_was_changed_by_hand_is_seen(tmp_path):
     (tmp_path / "results").symlink_to(README.parent / "results")
     changed = README.read_text(encoding="utf-8").replace("| 0.", "| 1.", 1)
     assert render(changed, tmp_path).text == README.read_text(encoding="utf-8") != changed
+
+
+def test_a_figure_in_a_sentence_is_made_again_in_its_own_form(tmp_path):
+    (tmp_path / "results").symlink_to(README.parent / "results")
+    row, column = "<!-- results/walks.json: walks | `add` | ", " -->"
+    found = next(
+        one for one in read_result(README.parent / "results" / "walks.json").table("walks").rows if one[0] == "`add`"
+    )
+    files = found[2]
+    text = f"It goes through 7{row}files{column} files, 1.5{row}files{column} by count."
+    assert (
+        render(text, tmp_path).text
+        == f"It goes through {files}{row}files{column} files, {files}.0{row}files{column} by count."
+    )
+
+
+@pytest.mark.parametrize("mark", ["walks | `add` | metres", "walks | `mend` | files", "walks | `add` | walk"])
+def test_a_figure_that_is_not_in_the_result_is_an_error(tmp_path, mark):
+    (tmp_path / "results").symlink_to(README.parent / "results")
+    with pytest.raises(ImportFailed):
+        render(f"7<!-- results/walks.json: {mark} -->", tmp_path)
