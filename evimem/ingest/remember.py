@@ -284,20 +284,27 @@ class Remembering:
     ) -> Alignment:
         """Return where messages stand, those included whose ids were given anew.
 
-        Before a message that is known by its id, a message that says the same as the one in its place is that one.
+        Before a message that is known by its id, a message that says the same as the one in its place is that one, and
+        one that is paired with another place is a change of the message there.
         """
         if not known:
             return bare.laid_without_ids() or laid
-        stands, _ = bare.align()
+        stands, changed = bare.align()
         ids = {place.turn.id: at for at, place in enumerate(current) if place.turn is not None}
         anchors = [(index, ids.get(known[number].id)) for index, number in enumerate(numbers) if number in known]
         last, place = next(((index, at) for index, at in reversed(anchors) if at is not None), (0, 0))
-        old = {index: at for index, at in stands.items() if index < last and place is not None and at < place}
+        old = {index: at for index, at in stands.items() if index < last and at < place}
+        edited = {index: at for index, at in changed.items() if index < last and at < place}
+        instead = {index: at for index, at in laid.instead.items() if index not in old and at not in old.values()}
+        instead |= {index: at for index, at in edited.items() if at not in old.values()}
         statuses = tuple(
-            old[index] if index in old and number not in known else status
+            old[index]
+            if index in old and number not in known
+            else "edited"
+            if index in edited and status == "new"
+            else status
             for index, (number, status) in enumerate(zip(numbers, laid.statuses, strict=True))
         )
-        instead = {index: at for index, at in laid.instead.items() if index not in old and at not in old.values()}
         return replace(laid, statuses=statuses, instead=instead)
 
     def _settle_places(
