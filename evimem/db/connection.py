@@ -666,8 +666,8 @@ def _seems_own(
     """Return whether a log seems to be that of a file that cannot be read without it, or shows no table.
 
     A page that a checkpoint was writing may be torn, and a link in it. Where links are left among the bytes of the
-    file, one must be of a state of the log, or of parts of two; where none is, the mark, if there is one, must be of
-    the memory that the log leads to.
+    file, one must be of a state of the log, or of parts of two; where none is, the mark must be of the memory that the
+    log leads to, or the log must hold every page, so that none of the file is read.
     """
     file = apsw.VFSFile(vfs or system_vfs(), str(path.resolve()), [_AS_MAIN_TO_READ, 0])
     try:
@@ -677,10 +677,13 @@ def _seems_own(
     if links:
         known = {part for state in states for part in _parts_of(state)}
         return any(not known.isdisjoint(_parts_of(link.rpartition(":")[2])) for link in links)
-    if is_readable or store is None:
-        return not is_readable
+    if is_readable:
+        return False
+    view = _view_of_log(path, vfs)
+    if store is None:
+        return view is not None and all(page in view.pages for page in range(1, view.count + 1))
     try:
-        with closing(open_still(path, vfs, _view_of_log(path, vfs), key)) as db:
+        with closing(open_still(path, vfs, view, key)) as db:
             return _store_and_link(db).get("store", store) == store
     except apsw.Error:
         return True  # nor can it be read with the log: SQLite says so
