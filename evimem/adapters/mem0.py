@@ -29,6 +29,7 @@ from ..api.pool import MemoryPool
 from ..errors import InvalidQuery, InvalidTurn, UnknownTurn, shown
 from ..loaders.chat_messages import read_message
 from ..text.memory_fence import without_blocks
+from ..types.stored import CORRECTED_AT
 from ..types.values import Turn
 from .message_log import new_turns
 
@@ -120,6 +121,7 @@ class Mem0Memory:
             old = memory.turn(turn_id)
             kept = {name: value for name, value in old.metadata.items() if text is None or name != "message"}
             kept |= {} if metadata is None else {"metadata": _mapping("metadata", metadata)}
+            kept |= {} if text is None or text == old.text else {CORRECTED_AT: memory.now().isoformat()}
             new = replace(old, text=old.text if text is None else text, metadata=kept)
             memory.extend([new], strict=True, replace=True)
         return {"message": "updated"}
@@ -320,4 +322,4 @@ def _entry(owner: str, turn: Turn) -> dict[str, Any]:
     at = turn.time.isoformat()
     own = turn.metadata.get("metadata") or None
     entry = {"id": _id(owner, turn.id), "memory": turn.text or turn.caption or "", "role": turn.role, "metadata": own}
-    return {**entry, "created_at": at, "updated_at": at, **scopes}
+    return {**entry, "created_at": at, "updated_at": turn.metadata.get(CORRECTED_AT, at), **scopes}

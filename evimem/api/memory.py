@@ -36,7 +36,7 @@ from ..types.results import (
     Stats,
     Style,
 )
-from ..types.stored import MAX_EARLIER_TURNS, FactFilter, Listing
+from ..types.stored import CORRECTED_AT, MAX_EARLIER_TURNS, FactFilter, Listing
 from ..types.trace import Complete, Event, Found, Queried, Reply, Trace
 from ..types.values import ExportFormat, Fact, FactHit, Hit, Hits, Over, TimeSpan, Turn
 from .checked_arguments import (
@@ -190,6 +190,8 @@ class Memory:
     def update(self, id: str, text: str) -> Flow[AddReport]:
         """Give a turn another text. It keeps its id, session, speaker, time, role, caption and metadata.
 
+        `metadata["corrected_at"]` is then the time of the last correction, in ISO 8601.
+
         The old text is erased with everything derived from it, in the transaction that stores the new one (see
         `extend` with `replace`). `metadata["message"]` of `remember` is left out, because it holds the old text.
 
@@ -209,7 +211,8 @@ class Memory:
         def updated() -> Flow[AddReport]:
             core.store.require_writable()
             (old,) = core.store.read([id])
-            metadata = {name: value for name, value in old.metadata.items() if name != "message"}
+            kept = {name: value for name, value in old.metadata.items() if name != "message"}
+            metadata = {**kept, CORRECTED_AT: core.now().isoformat()}
             new = old if text == old.text else replaced(old, text=text, metadata=metadata)
             return (yield from clearing_word_caches(core.ingestion(strict=True, replace=True).store([new])))
 

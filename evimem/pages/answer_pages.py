@@ -9,13 +9,15 @@ from typing import Any
 from ..api.replaying import replay
 from ..errors import NoModel, StoreError, TraceMismatch, UnknownTurn
 from ..loops import VARIANTS, chosen_loop
+from ..offline.matching import is_question
+from ..page.gate import MIN_RELEVANCE
 from ..text.terms import terms
 from ..times import locate_times, render
-from ..types.results import Answer, Block
+from ..types.results import Answer, Block, Citation
 from ..types.trace import Trace
 from ..types.values import Hit, Turn
 from . import drawings
-from .requests import Page, PageRequest
+from .requests import MAX_RANK, Page, PageRequest
 from .trace_rounds import TraceView, read_rounds
 
 BLOCK_SIZES = (300, 800, 1500, 4000)  # tokens
@@ -112,8 +114,15 @@ def _answer_page(request: PageRequest, question: str, answer: Answer, number: in
         "dates": _cited_dates(request, answer, held),
         "closest": () if cited else _closest(request, view),
     }
-    first = held.get(answer.citations[0].turn_id) if answer.citations else None
-    return Page("ask", question, values, {"meter": _meter(answer, view), "first": first})
+    best = _headline(answer.citations)
+    first = held.get(best.turn_id) if best else None
+    return Page("ask", question, values, {"meter": _meter(answer, view), "best": best, "first": first})
+
+
+def _headline(citations: Sequence[Citation]) -> Citation | None:
+    """Return the best citation that states something, else the best one, which only asks."""
+    stating = (one for one in citations if not is_question(one.quote))
+    return next(stating, citations[0] if citations else None)
 
 
 def _cited_dates(request: PageRequest, answer: Answer, held: Mapping[str, Turn]) -> dict[str, list[dict[str, str]]]:
@@ -227,7 +236,7 @@ def show_block(request: PageRequest) -> Page:
     outside = [hit for hit in hits if hit.turn.id not in _ids(block)]
     known = {hit.turn.id for hit in hits} | _ids(block)
     left_out = [
-        {"hit": hit, "rank": rank, "reason": _reason(hit, hits[0], blocks, size)}
+        {"hit": hit, "rank": rank, "reason": _reason(hit, hits[0], blocks, size) if block.text else None}
         for rank, hit in enumerate(hits, 1)
         if hit in outside[:_MAX_LEFT_OUT]
     ]
@@ -240,7 +249,7 @@ def show_block(request: PageRequest) -> Page:
         "below": len(outside) - len(left_out),
         "not_found": max(request.memory.health().turns - len(known), 0),
         "empty": _why_empty(request, message, block, size, hits) if not block.text else None,
-        "named": _why_not(named[0], message, hits, blocks, size) if named else None,
+        "named": _why_not(request, named[0], hits, blocks, size) if named else None,
         "candidates": named[1:],
     }
     return Page(
@@ -255,13 +264,11 @@ def _ids(block: Block) -> set[str]:
 def _parts(block: Block) -> list[tuple[str, int]]:
     """Return the tokens of a block by part, and those of the fence around them."""
     around = block.tokens - sum(block.parts.values())
-    return [*block.parts.items(), *((("around them", around),) if around > 0 else ())]
+    return [*block.parts.items(), *((("heading and tags", around),) if around > 0 else ())]
 
 
 def _reason(hit: Hit, best: Hit, blocks: Mapping[int, Block], size: int) -> str:
     """Return why a turn is not in the block of a size."""
-    if not blocks[size].text:
-        return "the block is empty"
     fits = [each for each, one in blocks.items() if each > size and hit.turn.id in _ids(one)]
     if fits:
         return f"no room: needs {fits[0]:,} tokens"
@@ -279,18 +286,28 @@ def _nearly_same(turn: Turn, shown: Collection[Turn]) -> int | None:
     return None
 
 
-def _why_not(turn: Turn, message: str, hits: list[Hit], blocks: Mapping[int, Block], size: int) -> dict[str, Any]:
-    place = next((place for place, one in enumerate(blocks[size].turns, 1) if one.id == turn.id), None)
+def _why_not(
+    request: PageRequest, turn: Turn, hits: list[Hit], blocks: Mapping[int, Block], size: int
+) -> dict[str, Any]:
+    """Return why a turn is not in the block, with its rank and score, and those of the last line that is in it."""
+    block = blocks[size]
+    place = next((place for place, one in enumerate(block.turns, 1) if one.id == turn.id), None)
+    message = request.text("q")
+    ranked = list(enumerate(hits, 1))
+    rank, hit = next(((rank, hit) for rank, hit in ranked if hit.turn.id == turn.id), (None, None))
+    if hit is None:
+        deep = request.memory.search(message, k=MAX_RANK)
+        rank, hit = next(((rank, hit) for rank, hit in enumerate(deep, 1) if hit.turn.id == turn.id), (None, None))
+    cut = next(((rank, hit) for rank, hit in reversed(ranked) if hit.turn.id in _ids(block)), None)
     if place is not None:
-        return {"turn": turn, "reason": f"it is in the block: line {place}", "hit": None, "rank": None}
-    rank = next((rank for rank, hit in enumerate(hits, 1) if hit.turn.id == turn.id), None)
-    if rank is not None:
-        hit = hits[rank - 1]
-        return {"turn": turn, "reason": _reason(hit, hits[0], blocks, size), "hit": hit, "rank": rank}
-    if not blocks[size].text:
-        return {"turn": turn, "reason": "the block is empty for this message", "hit": None, "rank": None}
-    why = f"it is not among the {len(hits)} best turns of the search for this message"
-    return {"turn": turn, "reason": why, "hit": None, "rank": None}
+        reason = f"it is in the block: line {place}"
+    elif not block.text:
+        reason = "the block is empty for this message, whatever turns there are"
+    elif hit is not None:
+        reason = _reason(hit, hits[0], blocks, size)
+    else:
+        reason = f"it is not among the {MAX_RANK} turns that match this message best"
+    return {"turn": turn, "reason": reason, "hit": hit, "rank": rank, "cut": cut and {"rank": cut[0], "hit": cut[1]}}
 
 
 def _why_empty(request: PageRequest, message: str, block: Block, size: int, hits: list[Hit]) -> str:
@@ -300,9 +317,9 @@ def _why_empty(request: PageRequest, message: str, block: Block, size: int, hits
     ungated = request.memory.block(message, tokens=size, gate=False)
     if ungated.text:
         return (
-            "The message does not seem to ask for anything that is remembered: "
-            f"its relevance is {block.relevance:.2f}. "
-            f"Without this gate the block would quote {len(ungated.turns)} turns."
+            "The message does not seem to ask for anything that is remembered: it needs the memory with probability "
+            f"{block.relevance:.0%}, and a block is made from {MIN_RELEVANCE:.0%}. Made all the same, it would quote "
+            f"{len(ungated.turns)} turns."
         )
     return f"Nothing fits: a budget of {size:,} tokens has no room for a line inside the fence of a block."
 

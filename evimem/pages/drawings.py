@@ -87,7 +87,7 @@ def draw_day_bars(counts: Sequence[DayCount], chosen: date | None, address: Mapp
         bars.append(
             f'<a href="{escape(address[ones[0].day])}" aria-label="{when}: {total} turns"><rect class="hit" '
             f'x="{slot * width:.1f}" y="0" width="{width:.1f}" height="{_HIGH - 20}"/><rect class="{kind}" '
-            f'x="{slot * width + 0.5:.1f}" y="{_HIGH - 20 - high:.1f}" width="{max(width - 1, 4):.1f}" '
+            f'x="{min(slot * width + 0.5, _WIDE - 4):.1f}" y="{_HIGH - 20 - high:.1f}" width="{max(width - 1, 4):.1f}" '
             f'height="{high:.1f}" rx="1"><title>{when}: {total} turns</title></rect></a>'
         )
     ends = (f'<text x="0" y="{_HIGH - 4}">{first.day} {first:%b %Y}</text>'

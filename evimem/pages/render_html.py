@@ -55,7 +55,7 @@ def make_environment() -> Environment:
     made.filters |= {
         "day": format_day, "clock": format_clock, "percent": format_percent, "span": format_span, "json": format_json,
         "number": format_number, "count_of": format_count, "reader": name_reader, "moment": format_moment,
-        "part_class": part_class, "said_as": name_kind,
+        "part_class": part_class, "said_as": name_kind, "tier_words": name_tier, "path_words": name_path,
     }  # fmt: skip
     made.globals |= {
         "pieces": cited_pieces, "marked_spans": mark_pieces, "shorten": shorten,
@@ -147,6 +147,19 @@ def name_kind(kind: str) -> str:
     return {"answer": "Answer", "quote": "Quotation", "abstained": "No answer", "failed": "Not finished"}.get(
         kind, kind
     )
+
+
+def name_tier(tier: str) -> str:
+    """Return a tier of evidence in words."""
+    words = {"exact": "stated outright", "inferrable": "can be inferred", "partial": "evidence in part"}
+    return words.get(tier, "no evidence")
+
+
+def name_path(path: str) -> str:
+    """Return the path of a loop's search in words."""
+    words = {"anchor": "the question", "refined": "for a gap", "around": "around turns that were found",
+             "about": "about a name", "keyword": "a keyword"}  # fmt: skip
+    return words.get(path, path)
 
 
 def format_json(value: Any) -> str:

@@ -16,6 +16,7 @@ from .visitors import Visitor
 
 MAX_NAMED = 8  # turns that have the words by which a page was asked for one
 _MAX_NAMED_SEARCHED = 100  # best turns of a search in which those words are looked for
+MAX_RANK = 400  # best turns of a search in which the rank of a named turn is looked for
 MAX_TURNS_WAITED_FOR = 256  # to be read for facts before a page is shown
 
 

@@ -12,15 +12,15 @@ from typing import Any
 from urllib.parse import urlencode
 
 from ..errors import InvalidQuery, UnknownTurn
+from ..loops.evidence_view import other_names
 from ..times import locate_times, render
 from ..types.overview import SessionSummary
-from ..types.stored import LABEL, statements
+from ..types.stored import ALSO_KNOWN_AS, CORRECTED_AT, LABEL, statements
 from ..types.values import Fact, Hit, Turn
 from . import drawings
-from .requests import Page, PageRequest
+from .requests import MAX_RANK, Page, PageRequest
 
 FACET_TURNS = 100  # best turns that facets count
-MAX_RANK = 400  # a named turn's rank is looked for so far down
 _MAX_FACET_VALUES = 8  # of a facet
 _MAX_NAMES = 60  # people and things listed
 _MAX_FACTS = 200  # of one person or thing
@@ -195,8 +195,19 @@ def show_turn(request: PageRequest) -> Page:
         "turn",
         f"{turn.speaker}, {turn.time:%Y-%m-%d}",
         values,
-        {"marks": marks, "filed": [fact.object for fact in facts if fact.kind == LABEL]},
-    )
+        {"marks": marks, "filed": [fact.object for fact in facts if fact.kind == LABEL],
+         "corrected": _corrected_at(turn),
+         "noted": {name: value for name, value in turn.metadata.items() if name != CORRECTED_AT}},
+    )  # fmt: skip
+
+
+def _corrected_at(turn: Turn) -> datetime | None:
+    """Return when the words of a turn were corrected; None where they never were."""
+    given = turn.metadata.get(CORRECTED_AT)
+    try:
+        return datetime.fromisoformat(given) if isinstance(given, str) else None
+    except ValueError:  # a value of the caller's under the same name
+        return None
 
 
 def _cited_ids(trace: Iterable[Any]) -> set[str]:
@@ -240,7 +251,7 @@ def show_people(request: PageRequest) -> Page:
         return Page("people", "People and things", named)
     waiting = request.waiting_turns()
     known = store.about(name, _MAX_FACTS).facts if waiting else request.memory.facts(about=name)
-    facts = statements(known)
+    facts = [fact for fact in statements(known) if fact.predicate != ALSO_KNOWN_AS]
     shown = facts[:_MAX_FACTS]
     texts = {fact.id: fact for fact in facts}
     replaced = [
@@ -251,6 +262,7 @@ def show_people(request: PageRequest) -> Page:
     turns = {turn.id: turn for turn in store.find(sorted({fact.turn_id for fact in shown})) if turn is not None}
     values = {
         "name": name,
+        "aliases": other_names(name, known),
         "facts": shown,
         "total": len(facts),
         "replaced": replaced,

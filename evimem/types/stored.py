@@ -16,6 +16,7 @@ READINGS: frozenset[JobKind] = frozenset(("facts", "terms"))  # cost no request:
 
 MAX_COUNTED_TURNS = 1_000  # turns are counted up to here: each question asks whether a memory is small, none how large
 ALSO_KNOWN_AS = "also_known_as"  # the predicate of another name
+CORRECTED_AT = "corrected_at"  # the key of metadata under which a correction leaves its time, in ISO 8601
 BY_RULE = "rules"  # the extractor of the facts that the shipped rules found
 LABEL = "label"  # the kind of a fact that is a model's label of a turn, and states nothing
 BEARING = "bearing"  # the kind of the fact that keeps the requests that a lasting fact bears on, and states nothing

@@ -102,6 +102,7 @@ def test_an_entry_is_changed_and_deleted_by_its_id_alone(memory: Memory) -> None
     changed = memory.get(id)
     assert changed is not None
     assert (changed["memory"], changed["metadata"]) == ("I live in Porto.", {"sure": True})
+    assert changed["updated_at"] > changed["created_at"]
     memory.update(id, metadata={"sure": False})
     assert [entry["metadata"] for entry in memory.get_all(user_id="a/b c")["results"]] == [{"sure": False}]
     memory.delete(id)

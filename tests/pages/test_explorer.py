@@ -72,6 +72,15 @@ def test_marks_are_the_quotes_of_every_question_about_the_example(exploring, fri
         assert sorted(marks) == sorted(one.quote for one in cited if one.span is not None)
 
 
+def test_the_headline_of_a_quotation_states_something_where_a_quoted_turn_does(exploring, friends):
+    question = "Which one, and where does it lock?"
+    asking, stating = friends.ask(question).citations[:2]
+    assert asking.quote.endswith("?")
+    headline = re.search('<p class="said">(.*?)</p>', exploring.page(f"/ask?q={question}"))
+    assert headline
+    assert stating.quote[:30] in headline[1]
+
+
 def test_an_abstention_says_why_and_what_is_missing(exploring, friends):
     answer = friends.ask("How old is Bob?")
     page = Elements(exploring.page("/ask?q=How+old+is+Bob%3F")).text
@@ -124,6 +133,17 @@ def test_a_named_turn_is_told_why_it_is_not_in_the_block(exploring, friends):
     assert outside["reason"]
 
 
+def test_a_turn_far_below_the_block_is_told_its_rank_and_that_of_the_last_line(exploring, friends):
+    message = "What is Mira allergic to?"
+    hits = friends.search(message, k=183)
+    inside = {turn.id for turn in friends.block(message, tokens=300).turns}
+    last = max(rank for rank, hit in enumerate(hits[:30], 1) if hit.turn.id in inside)
+    named = exploring.data(f"/block?q={message}&tokens=300&why={hits[99].turn.id}")["named"]
+    assert (named["rank"], named["cut"]["rank"]) == (100, last)
+    page = exploring.page(f"/block?q={message}&tokens=300&why={hits[99].turn.id}")
+    assert f"The last line of the block is at rank {last}" in page
+
+
 def test_words_that_no_turn_has_name_no_turn(exploring):
     for page in ("/block?q=puppy&why=elephants", "/find?q=puppy&why=elephants"):
         assert "No turn has these words." in exploring.page(page)
@@ -148,8 +168,10 @@ def test_a_block_counts_the_turns_that_the_search_did_not_find(exploring):
 
 
 def test_an_empty_block_says_why(exploring):
-    assert "relevance" in exploring.data("/block?q=thanks!")["empty"]
-    assert "The block is empty." in exploring.page("/block?q=thanks!")
+    shown, page = exploring.data("/block?q=thanks!"), exploring.page("/block?q=thanks!")
+    assert "a block is made from 50%" in shown["empty"]
+    assert "The block is empty." in page
+    assert [one["reason"] for one in shown["left_out"]] == [None] * 8  # the search has nothing to do with it
 
 
 def test_a_search_shows_its_scores_its_facets_and_the_rank_of_a_turn(exploring, friends):
@@ -180,6 +202,23 @@ def test_people_show_what_was_stated_newest_first(exploring, friends):
     known = [fact.to_dict() for fact in friends.facts(about="Tomas")]
     assert exploring.data("/people?name=Tomas")["facts"] == known
     assert {one["name"] for one in exploring.data("/people")["speakers"]} == {"Mira", "Tomas"}
+
+
+def test_a_person_is_shown_with_other_names_that_were_stated(memory):
+    memory.add("Mira", "My sister Katherine plays the oboe.", time="2024-03-12T18:20")
+    memory.add("Mira", "My sister Ruth works at the mill.", time="2024-03-12T18:21")
+    exploring = Asking(OneMemory(memory, "m"))
+    shown = exploring.data("/people?name=Katherine")
+    assert shown["aliases"] == ["Mira's sister"]
+    assert "Ruth" not in str(shown["facts"])  # another sister is another person
+    assert "Also called" in exploring.page("/people?name=Katherine")
+
+
+def test_the_traces_are_listed_with_the_number_by_which_a_command_names_them(exploring, friends):
+    number = friends.keep_trace(friends.ask(WHEN).trace)
+    page = exploring.page("/why")
+    assert f'<td class="nums">{number}</td><td><a href="why?n={number}">{WHEN}</a>' in page
+    assert f'<a href="ask?n={number}">its answer</a>' in page
 
 
 def test_the_time_line_counts_the_turns_of_each_day_and_leads_to_them(exploring, friends):
@@ -218,7 +257,11 @@ def test_forgetting_is_previewed_and_then_proven(exploring, friends, friends_pat
 def test_a_turn_is_corrected_and_its_old_words_are_gone(exploring, friends):
     exploring.send("turn?id=s1:4", id="s1:4", text="We adopted a kitten\r\nlast Friday.")
     assert friends.turn("s1:4").text == "We adopted a kitten\nlast Friday."
-    assert "Lurcher" not in exploring.page("/turn?id=s1:4")
+    page = exploring.page("/turn?id=s1:4")
+    assert "Lurcher" not in page
+    at = datetime.fromisoformat(friends.turn("s1:4").metadata["corrected_at"])
+    assert f"Corrected on {at.day} {at:%B %Y}" in page
+    assert "As it was said" in exploring.page("/turn?id=s1:5")
 
 
 def test_a_saved_correction_says_what_was_erased_with_the_old_words(exploring, friends):
