@@ -8,7 +8,7 @@ from functools import wraps
 
 from ..errors import ModelError
 from ..flow import Flow
-from ..judging.apply_verdict import DECLINED_GAP_KINDS, abstention, approximate, manner, shown_confidence
+from ..judging.apply_verdict import DECLINED_GAP_KINDS, NONE_CAP, abstention, approximate, manner, shown_confidence
 from ..judging.evidence import Draft, Manner
 from ..types.results import Answer, AnswerKind, Citation, Usage
 from ..types.trace import Acted, Called, Event, Trace, version_of
@@ -34,11 +34,13 @@ def draft_answer(session: Session, check: Check) -> Flow[Draft]:
 def _quote_instead(session: Session, check: Check, why: str | None) -> Flow[Draft | None]:
     """Return a quotation of the evidence that a model found no answer in; None where no line is likely to hold one.
 
-    A false premise and the evidence of another person are answers of a kind: none is quoted against them. No request
-    is made.
+    A false premise and the evidence of another person are answers of a kind: none is quoted against them. How likely a
+    line is was fitted on searches for the question: a loop that made none quotes nothing. No request is made.
     """
     judge = session.task.quoting
     if judge is None or any(gap.kind in DECLINED_GAP_KINDS for gap in check.verdict.gaps):
+        return None
+    if all(item.path != "anchor" for item in session.retrieval.evidence):
         return None
     view = replace(check.view, memo={})
     verdict = yield from judge.judge(view)
@@ -90,11 +92,16 @@ def conclude(session: Session, check: Check, draft: Draft) -> Answer:
 
 
 def abstain_without_evidence(session: Session, iteration: int) -> Answer:
-    """Abstain because nothing at all was found: there is nothing to judge."""
-    why = "the memory holds nothing to answer from"
+    """Abstain because nothing at all was found: there is nothing to judge.
+
+    That is certain of an empty memory alone: in another one the loop may have missed a turn.
+    """
+    empty = not session.roster.counted
+    why = "the memory holds nothing to answer from" if empty else "no turn was found to answer from"
     session.events.append(Acted(iteration, "abstain", why))
     gaps = tuple(requirement.gap for requirement in session.tracker.open)
-    return _answer_values(session, None, "abstained", Tier.NONE, 1.0, gaps, why)
+    confidence = 1.0 if empty else 1.0 - NONE_CAP
+    return _answer_values(session, None, "abstained", Tier.NONE, confidence, gaps, why)
 
 
 def as_loop(name: str) -> Callable[[Callable[[Session], Flow[Answer]]], Callable[[Task], Flow[Answer]]]:

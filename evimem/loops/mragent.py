@@ -462,7 +462,7 @@ class Exploring(Rounds):
             if session.retrieval.evidence or (self._start == "cues" and self.cues):
                 return None
             first = Search(session.task.question)
-            arrived = yield from session.retrieval.further(first, session.k, path="keyword", iteration=1)
+            arrived = yield from session.retrieval.further(first, session.k, path="anchor", iteration=1)
             self.found = arrived.turns
             return None if session.retrieval.evidence else ""
         self.results += yield from self._perform(self.calls, number)

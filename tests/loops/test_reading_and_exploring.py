@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import evimem
+from evimem.loaders.examples import load_example
 from evimem.testing import ScriptedModel
 from evimem.types.trace import Complete, Trace
 from tests.ways import way
@@ -245,3 +246,49 @@ def test_a_model_that_never_replies_legibly_is_asked_for_two_moves_and_an_answer
     assert "the model's replies cannot be read" in [
         event.reason for event in raised.value.partial.trace if event.kind == "stop"
     ]
+
+
+FOUND_NO_ANSWER = {
+    "requirements": [],
+    "gaps": [],
+    "reason": "no line says so",
+    "tier": "partial",
+    "confidence": 0.45,
+    "next_query": "",
+    "query": "",
+    "answer": "",
+    "answerable": False,
+    "citations": [],
+    "steps": [],
+    "action": "retrieve",
+    "draft": "",
+    "claims": [],
+    "withdrawn": [],
+    "keywords": ["k1"],
+    "critical": [],
+    "accepted": False,
+    "keep": [],
+    "calls": [],
+    "supports": [],
+}
+
+
+@pytest.mark.parametrize(
+    ("loop", "kind"), [("iris", "quote"), ("memr3", "quote"), ("mragent", "quote"), ("mgretrieval", "abstained")]
+)
+def test_only_a_loop_that_searched_for_the_question_quotes_where_a_model_finds_no_answer(
+    tmp_path: Path, loop: str, kind: str
+) -> None:
+    with evimem.open(tmp_path / "m.evimem", llm=ScriptedModel(then=lambda _: json.dumps(FOUND_NO_ANSWER))) as memory:
+        memory.extend(load_example("friends"))
+        assert memory.ask("When did Mira adopt her puppy?", loop).kind == kind
+
+
+def test_an_abstention_without_evidence_is_certain_of_an_empty_memory_alone(tmp_path: Path) -> None:
+    with evimem.open(tmp_path / "m.evimem", llm=ScriptedModel(then=lambda _: json.dumps(FOUND_NO_ANSWER))) as memory:
+        nothing_there = memory.ask("When did Mira adopt her puppy?", "mragent-as-published")
+        memory.extend(load_example("friends"))
+        nothing_found = memory.ask("When did Mira adopt her puppy?", "mragent-as-published")
+    assert (nothing_there.confidence, nothing_found.confidence) == (1.0, 0.7)
+    assert "holds nothing" in (nothing_there.reason or "")
+    assert nothing_found.reason == "no turn was found to answer from"
