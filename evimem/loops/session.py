@@ -308,22 +308,24 @@ def _calibrate_verdict(session: Session, view: View, verdict: Verdict) -> Verdic
 class Rounds(ABC):
     """The rounds of a loop: each finds evidence and has it judged, until one of both steps ends the loop.
 
-    `last` is the check of the round before, None in the first; `lost` is how many replies in a row could not be read.
+    `last` is the check of the round before, None in the first; `lost` is how many replies in a row could not be read,
+    `failure` the error of the newest of them.
     """
 
     def __init__(self, session: Session) -> None:
         self.session = session
         self.last: Check | None = None
         self.lost = 0
+        self.failure: ReplyError | None = None
 
     def ask_judge(self, flow: Flow[T], number: int, instead: T) -> Flow[T]:
         """Run a judge's flow; return `instead` where the model's reply cannot be read, and count it as lost."""
         try:
             made = yield from self.session.ask_judge(flow, number)
-        except ReplyError:
-            self.lost += 1
+        except ReplyError as error:
+            self.lost, self.failure = self.lost + 1, error
             return instead
-        self.lost = 0
+        self.lost, self.failure = 0, None
         return made
 
     @abstractmethod
@@ -346,7 +348,8 @@ class Rounds(ABC):
         """Go through the rounds; return the last check, None where nothing was judged.
 
         They end too where a model is late after an earlier check. Raise ModelTimeout where there is none to answer
-        from, or where the budget has no limit of seconds.
+        from, or where the budget has no limit of seconds; ReplyError where no evidence was found because no reply
+        could be read.
         """
         for number in count(1):
             why = yield from self.find(number)
@@ -362,7 +365,10 @@ class Rounds(ABC):
                 if why:
                     self.session.stop(number, why)
                 break
-        return None if self.last is None else self.final(self.last)
+        last = None if self.last is None else self.final(self.last)
+        if last is None and self.failure is not None:
+            raise self.failure
+        return last
 
 
 def _record_analysis(session: Session) -> Acted:

@@ -292,3 +292,12 @@ def test_an_abstention_without_evidence_is_certain_of_an_empty_memory_alone(tmp_
     assert (nothing_there.confidence, nothing_found.confidence) == (1.0, 0.7)
     assert "holds nothing" in (nothing_there.reason or "")
     assert nothing_found.reason == "no turn was found to answer from"
+
+
+def test_a_model_whose_replies_cannot_be_read_is_a_failure_and_no_abstention(tmp_path: Path) -> None:
+    with evimem.open(tmp_path / "m.evimem", llm=ScriptedModel(then=lambda _: "no reply")) as memory:
+        memory.extend(load_example("friends"))
+        with pytest.raises(evimem.ModelError) as failed:
+            memory.ask("When did Mira adopt her puppy?", "mragent-as-published")
+    assert failed.value.partial is not None
+    assert failed.value.partial.kind == "failed"
