@@ -96,7 +96,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "--variant",
         choices=tuple(VARIANTS),
         metavar="NAME",
-        help=f"in the place of --loop, one with parts left out, or to the letter of its paper: {', '.join(VARIANTS)}",
+        help=f"in the place of --loop, one with parts left out, or as published: {', '.join(VARIANTS)}",
     )
     parser.add_argument("--sha256", metavar="HEX", help="refuse a PATH that has not this SHA-256, as a result names it")
     parser.add_argument("--result", metavar="FILE", type=Path, help="also write the result that --json prints to FILE")

@@ -108,7 +108,7 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=1, metavar="N", help="ask every Nth question (default: all)")
     names = (*sorted(LOOPS), *VARIANTS)
     parser.add_argument("--loops", nargs="+", metavar="NAME", choices=names, default=sorted(LOOPS))
-    parser.add_argument("--literal", action="store_true", help="also ask the loops to the letter of their papers")
+    parser.add_argument("--literal", action="store_true", help="also ask the loops as their papers have them")
     parser.add_argument(
         "--mailbox", type=Path, metavar="DIR", help="be the model: requests and replies are files there"
     )

@@ -217,7 +217,7 @@ def compare(memory: evimem.Memory, screen: Screen, question: str, *, as_publishe
 
     Args:
         question: The question, in quotes.
-        as_published: Also through EviMem, MemR3, MGRetrieval and MRAgent to the letter of their papers.
+        as_published: Also through EviMem, MemR3, MGRetrieval and MRAgent as published.
     """
     from ..loops import AS_PUBLISHED, LOOPS  # noqa: PLC0415 - most of the package, which a call for help does without
 

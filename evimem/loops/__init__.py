@@ -39,7 +39,7 @@ LOOPS: Mapping[str, Iris | MemR3 | MGRetrieval | MRAgent | SinglePass] = Mapping
 FULL = Iris(
     delta="paper", abstain="paper", calls="separate", without=frozenset({"tracker"}), unit="tuple", temperature=0.3
 )
-# MemR3, MGRetrieval and MRAgent to the letter of their papers
+# MemR3, MGRetrieval and MRAgent as published, but for what docs/loops.md names
 MEMR3 = MemR3(router="paper", neighbours=False)
 MGRETRIEVAL = MGRetrieval(unit="exchange", vocabulary="whole", whole_groups=True, accepts="flag", neighbours=False)
 MRAGENT = MRAgent(neighbours=False, start="cues")
@@ -73,7 +73,7 @@ VARIANTS: Mapping[str, Loop] = MappingProxyType(
         "exchanges": MGRetrieval(unit="exchange"),
         "flag-alone": MGRetrieval(accepts="flag"),
         "whole-vocabulary": MGRetrieval(vocabulary="whole"),
-        # Each of these to the letter of its paper
+        # Each of these as published
         "memr3-as-published": MEMR3,
         "mgretrieval-as-published": MGRETRIEVAL,
         "mragent-as-published": MRAGENT,
@@ -94,7 +94,7 @@ VARIANTS: Mapping[str, Loop] = MappingProxyType(
     }
 )
 
-# The four papers' loops to the letter
+# The four papers' loops as published
 AS_PUBLISHED = ("full", "memr3-as-published", "mgretrieval-as-published", "mragent-as-published")
 
 # Loops that run over a searcher too: the other loops read keywords, facts or times, which a searcher has not.
