@@ -212,7 +212,8 @@ def serve(  # noqa: PLR0913 - the options
 
         def make() -> Any:
             made = evimem.MemoryPool(str(pool), observer=_spans(), **settings, **opening)
-            pages = explorer_routes(PoolOfMemories(made, name), admit, cookie=f"evimem-{bound}", hosts=hosts)
+            source = PoolOfMemories(made, name, user or "")
+            pages = explorer_routes(source, admit, cookie=f"evimem-{bound}", hosts=hosts)
             limits, root = Limits(rate=rate), None if is_server(pool) else Path(pool)
             return build_app(
                 made, tokens=known, limits=limits, folder=folder, root=root, upstream=upstream, pages=pages
@@ -272,18 +273,19 @@ def explore(
     pip install 'evimem[server]'
 
     Args:
-        path: The memory: a file, or a server's address; or give --pool.
+        path: The memory: a file; with --user, a server's address or the folder of a pool; or give --pool.
         pool: A folder of memories, one for each user, or a server's address.
-        user: On a server: whose memory.
+        user: Whose memory of the server or pool that PATH is.
         port: The port; by default any that is free.
         labels: Where corrections are kept; by default beside the file, with .labelled.jsonl after its name.
     """
     if (path is None) == (pool is None):
         raise Misused("give the PATH of a memory, or --pool DIR, and not both")
-    if labels is not None and (pool is not None or (is_server(path) and user is None)):
+    if user is not None and path is None:
+        raise Misused("--user shows one memory of a pool or a server; give it as PATH, without --pool")
+    root = pool if path is None else path if user is None and (is_server(path) or Path(path).is_dir()) else None
+    if root is not None and labels is not None:
         raise Misused("--labels keeps the corrections of one memory; with a pool, questions of many users would mix")
-    if user is not None and not is_server(path):
-        raise Misused("--user says whose memory of a server; give its address (postgresql://...) as PATH")
     try:
         from ..pages.serve_explorer import LocalExplorer  # noqa: PLC0415 - an extra
         from ..pages.sources import OneMemory, PoolOfMemories, Source  # noqa: PLC0415
@@ -296,7 +298,6 @@ def explore(
         screen.flush()
         explorer.run()
 
-    root = pool if path is None else path if is_server(path) and user is None else None
     if root is not None:
         if isinstance(root, Path) and not root.is_dir():
             raise InvalidQuery(f"there is no folder {str(root)!r}; give that of a pool")
@@ -305,9 +306,9 @@ def explore(
         return Exit.OK
     place = path if path is not None else ""
     with existing(place, user, **settings) as memory:
-        file = None if is_server(place) else Path(place).resolve()
+        file = None if user is not None else Path(place).resolve()
         beside = None if file is None else file.with_name(f"{file.name}.labelled.jsonl")
-        run(OneMemory(memory, Path(shown_path(place)).name, file), labels or beside)
+        run(OneMemory(memory, Path(shown_path(place)).name), labels or beside)
     return Exit.OK
 
 

@@ -123,7 +123,7 @@ class Explorer:
             query["user"] = user
         try:
             if self._source.has_users and not user:
-                page = Page("user", "Whose memory?", {"user": None})
+                page = Page("user", "Whose memory?", {"user": None}, {"suggested_user": self._source.suggested_user})
             else:
                 with self._source.open_memory(user) as memory:
                     asked = PageRequest(memory, self._source, visitor, query, form, self._labels)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar, Protocol
 
 from ..api.memory import Memory
@@ -19,7 +18,7 @@ class Source(Protocol):
     Attributes:
         name: A name for headings, such as that of the file.
         has_users: Whether there is a memory for each user, so that a page names its user.
-        file: The file of the memory, in which erased bytes can be looked for; None on a server or for a pool.
+        suggested_user: The user whom the page that asks for one suggests; empty for none.
     """
 
     @property
@@ -29,7 +28,7 @@ class Source(Protocol):
     def has_users(self) -> bool: ...
 
     @property
-    def file(self) -> Path | None: ...
+    def suggested_user(self) -> str: ...
 
     def open_memory(self, user: str) -> AbstractContextManager[Memory]: ...
 
@@ -39,10 +38,10 @@ class OneMemory:
     """A memory that is open for as long as the explorer runs."""
 
     has_users: ClassVar[bool] = False
+    suggested_user: ClassVar[str] = ""
 
     memory: Memory
     name: str
-    file: Path | None = None
 
     @contextmanager
     def open_memory(self, user: str) -> Iterator[Memory]:
@@ -55,10 +54,10 @@ class PoolOfMemories:
     """A pool: each page names the user whose memory it shows. Memories are never made by looking."""
 
     has_users: ClassVar[bool] = True
-    file: ClassVar[None] = None
 
     pool: MemoryPool
     name: str
+    suggested_user: str = ""
 
     @contextmanager
     def open_memory(self, user: str) -> Iterator[Memory]:

@@ -117,13 +117,15 @@ def _is_there(request: PageRequest, turn_id: str) -> bool:
 
 def _found_in_file(request: PageRequest, texts: Sequence[str]) -> Mapping[str, Any] | None:
     """Look for erased texts in the bytes of the memory's files; None where there are none to look in."""
-    file = request.source.file
+    file = Path(request.memory._core.store.name)  # on a server it names no file
     long = [text for text in texts if len(text) >= _MIN_SOUGHT_CHARACTERS][:_MAX_SOUGHT_TEXTS]
     wanted = [text.encode("utf-8", "surrogatepass") for text in long]
-    if file is None or not wanted:
+    if not wanted:
         return None
     places = [file, *(file.with_name(f"{file.name}{ending}") for ending in ("-wal", "-journal", ".mark"))]
     places = [place for place in places if place.is_file()]
+    if not places:
+        return None
     size = sum(place.stat().st_size for place in places)
     if size > _MAX_SEARCHED_FILE_BYTES:
         return None

@@ -76,13 +76,13 @@ class Asking:
 
 @pytest.fixture
 def exploring(friends: evimem.Memory, friends_path: Path, tmp_path: Path) -> Asking:
-    return Asking(OneMemory(friends, "friends.evimem", friends_path), tmp_path / "labels.jsonl")
+    return Asking(OneMemory(friends, "friends.evimem"), tmp_path / "labels.jsonl")
 
 
 @pytest.fixture
 def served(friends: evimem.Memory, friends_path: Path, tmp_path: Path) -> Iterator[str]:
     """The address of an explorer that serves a socket of this machine."""
-    explorer = LocalExplorer(OneMemory(friends, "friends.evimem", friends_path), labels=tmp_path / "labels.jsonl")
+    explorer = LocalExplorer(OneMemory(friends, "friends.evimem"), labels=tmp_path / "labels.jsonl")
     server = uvicorn.Server(uvicorn.Config(explorer.app, log_level="warning", lifespan="off"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [explorer.socket]})
     thread.start()

@@ -26,11 +26,13 @@ def exploring(*words):
     )
 
 
-@pytest.mark.parametrize("pool", [False, True])
-def test_explore_prints_an_address_that_opens_the_memory_and_ends_on_an_interrupt(friends_path, tmp_path, pool):
-    with evimem.MemoryPool(tmp_path / "users") as users, users.open("mira") as memory:
+@pytest.mark.parametrize("shown", ["file", "pool", "user"])
+def test_explore_prints_an_address_that_opens_the_memory_and_ends_on_an_interrupt(friends_path, tmp_path, shown):
+    with evimem.MemoryPool(tmp_path / "users") as pool, pool.open("mira") as memory:
         memory.add("Mira", "We adopted a puppy.", time="2024-03-12T18:20")
-    process = exploring(*(("--pool", tmp_path / "users") if pool else (friends_path,)))
+    users = tmp_path / "users"
+    words = {"file": (friends_path,), "pool": ("--pool", users), "user": (users, "--user", "mira")}
+    process = exploring(*words[shown])
     try:
         url = process.stdout.readline().strip()
         assert url.startswith("http://127.0.0.1:")
@@ -50,7 +52,7 @@ def test_explore_prints_an_address_that_opens_the_memory_and_ends_on_an_interrup
 
 
 @pytest.mark.parametrize(
-    "words", [[], ["a.evimem", "--pool", "b"], ["a.evimem", "--user", "mira"], ["--pool", "b", "--labels", "c"]]
+    "words", [[], ["a.evimem", "--pool", "b"], ["--pool", "b", "--user", "mira"], ["--pool", "b", "--labels", "c"]]
 )
 def test_options_that_do_not_fit_together_are_refused(words, capsys):
     assert main(["explore", *words]) == Exit.USAGE

@@ -489,8 +489,8 @@ def test_a_pool_asks_whose_memory_it_is_and_shows_that_one_only(tmp_path):
         for user, says in (("ana/1", "My cat is called Pelle."), ("bo", "My boat is called Nora.")):
             with pool.open(user) as memory:
                 memory.add("user", says, time="2024-03-12T18:20")
-        asking = Asking(PoolOfMemories(pool, "users"))
-        assert "Whose memory?" in asking.page("/find?q=called")
+        asking = Asking(PoolOfMemories(pool, "users", "ana/1"))
+        assert 'name="user" value="ana/1"' in asking.page("/find?q=called")
         shown = asking.data("/find?q=called&user=ana/1")
         assert [one["turn"]["text"] for one in shown["hits"]] == ["My cat is called Pelle."]
         links = [attrs.get("href") or "" for tag, attrs in Elements(asking.page("/find?q=called&user=ana/1")).tags
@@ -498,6 +498,10 @@ def test_a_pool_asks_whose_memory_it_is_and_shows_that_one_only(tmp_path):
         assert [one for one in links if "user=ana%2F1" not in one] == []
         asking.page("/find?q=called&user=nobody", 422)
         assert "nobody" not in pool
+        turn = shown["hits"][0]["turn"]["id"]
+        address = f"forget?user=ana/1&kind=turn&value={turn}"
+        erased = Elements(asking.send(address, user="ana/1", kind="turn", value=turn).text).text
+        assert re.search("1 erased text looked for in the [0-9,]+ bytes of [1-9] files: 0 found", erased)
 
 
 def test_pages_do_not_wait_for_the_facts_of_very_many_turns(memory):
