@@ -24,6 +24,7 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from evimem.cli.arguments import Exit
@@ -46,6 +47,7 @@ PAGES = (
 )
 RELEASE = re.compile(r"^## \[(\d+)\.(\d+)\.(\d+)\] - \d", re.MULTILINE)
 LOCOMO = "LOCOMO"
+METRIC_MODULES = ("nltk", "rouge_score", "ir_measures")  # of benchmarks/metric_libraries.txt
 DECIDING = ("evimem", "prompts", "benchmarks/*.py", "benchmarks/*.toml", "benchmarks/*.jsonl", "benchmarks/messages")
 
 
@@ -224,7 +226,8 @@ def lacking_for(figure: Figure, options: argparse.Namespace) -> str:
         return "the data set LoCoMo: give --locomo"
     given = {"--peers": options.peers, "--long": options.long, "--model-replies": options.model_replies}
     named = next((option for option in given if option in figure.needs), None)
-    return figure.needs if named and not given[named] else ""
+    lacks_modules = "metric_libraries.txt" in figure.needs and not all(map(find_spec, METRIC_MODULES))
+    return figure.needs if lacks_modules or (named and not given[named]) else ""
 
 
 def is_made_of(figure: Figure, commit: str) -> bool:
