@@ -71,7 +71,10 @@ def render(text: str, folder: Path) -> Rendered:
 
 
 def cell_of(table: ResultTable, row: str, column: str) -> Cell:
-    """Return a cell by the first cell of its row, as it is shown, and the name of its column. Raise ImportFailed where it is not."""
+    """Return a cell by the first cell of its row, as it is shown, and the name of its column.
+
+    Raise ImportFailed where it is not there.
+    """
     found = [one for one in table.rows if shown(one[0]) == row]
     if not found or column not in table.columns:
         raise ImportFailed(f"the table {table.name!r} has no row {row!r} with a column {column!r}")
