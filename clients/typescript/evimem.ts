@@ -247,7 +247,7 @@ export class EvimemClient {
   }
 
   /** Store messages. */
-  async mem0Add(body: { messages: string | { role: string; content: string | unknown[] | null } | ({ role: string; content: string | unknown[] | null })[]; user_id?: string | null; agent_id?: string | null; run_id?: string | null; metadata?: { [name: string]: unknown } | null; infer?: boolean | null }): Promise<{ results: ({ id: string; memory: string })[] }> {
+  async mem0Add(body: { messages: string | { role: string; content: string | unknown[] | null } | ({ role: string; content: string | unknown[] | null })[]; user_id?: string | null; agent_id?: string | null; run_id?: string | null; metadata?: { [name: string]: unknown } | null; infer?: boolean | null; timestamp?: number | null }): Promise<{ results: ({ id: string; memory: string })[] }> {
     return (await this.#send("POST", `/memories`, {}, JSON.stringify(body), "application/json")).json();
   }
 

@@ -18,7 +18,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timezone
 from os import PathLike
 from typing import Any, TypeAlias
 from urllib.parse import quote, unquote
@@ -34,6 +34,7 @@ from ..types.values import Turn
 from .message_log import new_turns
 
 SCOPES = ("user_id", "agent_id", "run_id")
+MAX_TIMESTAMP = 253_402_214_400  # seconds since 1970 of the last day of the calendar, in any zone
 _COMPARISONS: dict[str, Callable[[datetime, datetime], bool]] = {
     "eq": operator.eq, "ne": operator.ne, "gt": operator.gt, "gte": operator.ge, "lt": operator.lt, "lte": operator.le,
 }  # fmt: skip
@@ -62,11 +63,13 @@ class Mem0Memory:
         *,
         metadata: Mapping[str, Any] | None = None,
         infer: bool = True,
+        timestamp: int | None = None,
         **scope: Any,
     ) -> dict[str, Any]:
         """Store messages, durably on return, and nothing where one cannot be. Raise InvalidTurn, InvalidQuery.
 
-        With or without `infer`, messages are stored verbatim.
+        With or without `infer`, messages are stored verbatim. They were said at their own `created_at` (`time`,
+        `timestamp`), else at `timestamp`, in seconds since 1970, else now.
         """
         owner, kept = _scope(scope)
         given = [messages] if isinstance(messages, (str, Mapping)) else checked_items("messages", messages, "messages")
@@ -77,7 +80,13 @@ class Mem0Memory:
         said = [one for one in read if one.role != "system" and without_blocks(one.text).strip()]
         with self.pool.open(self.key(owner)) as memory:
             newest = memory.turns(session=kept.get("run_id"), limit=1, newest=True)
-            turns = new_turns(said, kept.get("run_id", ""), memory.now(), newest)
+            now = memory.now()
+            turns = new_turns(said, kept.get("run_id", ""), now, newest)
+            at = None if timestamp is None else _in_kind(_checked_timestamp(timestamp), now, memory)
+            times = [at if one.time is None else _in_kind(one.time, now, memory) for one in said]
+            turns = [
+                turn if time is None else replace(turn, time=time) for turn, time in zip(turns, times, strict=True)
+            ]
             own = {**kept, "metadata": _mapping("metadata", metadata)}
             memory.extend([replace(turn, metadata={**turn.metadata, **own}) for turn in turns], strict=True)
         return {"results": [{"id": _id(owner, one.id), "memory": one.text, "event": "ADD"} for one in turns]}
@@ -226,6 +235,23 @@ def owner_and_turn(memory_id: str) -> tuple[str, str]:
     """Return whose file an id is of, and the id of the turn in it; neither need exist."""
     quoted, _, turn_id = memory_id.partition("/")
     return unquote(quoted), turn_id
+
+
+def _checked_timestamp(value: Any) -> datetime:
+    """Return the time of a number of seconds since 1970. Raise InvalidQuery for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_TIMESTAMP:
+        raise InvalidQuery(f"timestamp is {shown(value)}; expected whole seconds since 1970, to {MAX_TIMESTAMP}")
+    return datetime.fromtimestamp(value, timezone.utc)
+
+
+def _in_kind(time: datetime, now: datetime, memory: EvimemMemory) -> datetime:
+    """Return a time as one of the memory's kind, naive or aware, as `now` is. Raise InvalidTurn where it has none."""
+    if (time.tzinfo is None) == (now.tzinfo is None):
+        return time
+    try:
+        return memory._core.store.times.now(time.timestamp(), naive=now.tzinfo is None)
+    except (OverflowError, ValueError, OSError) as error:
+        raise InvalidTurn(f"a message was said at {time.isoformat()}, which is beyond the calendar") from error
 
 
 def _mapping(name: str, value: Mapping[str, Any] | None) -> dict[str, Any]:

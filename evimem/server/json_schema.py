@@ -80,7 +80,8 @@ def _out_of_bounds(value: Any, schema: Schema, name: str) -> Iterator[str]:
         if most is not None and value > most:
             yield f"{name} is {shown(value)}; expected at most {most}"
     if isinstance(value, str) and "pattern" in schema and not re.search(schema["pattern"], value):
-        yield f"{name} is {shown(value)}; expected text that matches {schema['pattern']}"
+        wanted = schema.get("description") or f"text that matches {schema['pattern']}"
+        yield f"{name} is {shown(value)}; expected {wanted}"
     for bound, unit in _LENGTHS.items():
         if bound not in schema or not isinstance(value, str if unit == "characters" else list):
             continue

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from starlette.requests import Request
 
-from ..adapters.mem0 import SCOPES, Mem0Memory, owner_and_turn, owner_of
+from ..adapters.mem0 import MAX_TIMESTAMP, SCOPES, Mem0Memory, owner_and_turn, owner_of
 from ..adapters.user_tokens import Scope
 from ..errors import UnknownTurn
 from ..raw.validate import MAX_NAME, MAX_TEXT
@@ -64,6 +64,10 @@ _ADD = object_of(
     {
         "messages": {"anyOf": [{"type": "string", "minLength": 1}, schemas.MESSAGE, schemas.MESSAGES]},
         **_SCOPE, "metadata": _MAPPING, "infer": {"type": ["boolean", "null"]},
+        "timestamp": {
+            "type": ["integer", "null"], "minimum": 0, "maximum": MAX_TIMESTAMP,
+            "description": "when it was said, in seconds since 1970; a message may have a created_at of its own",
+        },
     },
     "messages",
     examples=[{"messages": [{"role": "user", "content": "I adopted a puppy called Juno."}], "user_id": "mira"}],
@@ -94,7 +98,8 @@ _LISTING: dict[str, Schema] = {
 async def add(call: Call) -> Any:
     """Store messages."""
     scope = _read_scope(call, call.body, "write")
-    return await _run(_shim(call).add, call.body["messages"], metadata=call.body.get("metadata"), **scope)
+    given = {name: call.body.get(name) for name in ("metadata", "timestamp")}
+    return await _run(_shim(call).add, call.body["messages"], **given, **scope)
 
 
 async def search(call: Call) -> Any:

@@ -47,7 +47,10 @@ WHERE: Schema = {
     "description": "conditions on metadata, all of which hold",
 }  # fmt: skip
 METADATA: Schema = {"type": "object", "description": "JSON values by name"}
-QUESTION: Schema = {"type": "string", "minLength": 1, "maxLength": MAX_QUESTION_CHARACTERS, "pattern": NOT_BLANK}
+QUESTION: Schema = {
+    "type": "string", "minLength": 1, "maxLength": MAX_QUESTION_CHARACTERS, "pattern": NOT_BLANK,
+    "description": "text that is not blank",
+}  # fmt: skip
 MESSAGE: Schema = {
     "type": "object",
     "description": "a message as a chat API takes it",

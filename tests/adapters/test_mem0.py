@@ -61,6 +61,21 @@ def test_what_is_added_comes_back_with_its_scopes_and_metadata(memory: Memory) -
     assert best == {**first, "score": best["score"]}
 
 
+def test_a_message_was_said_at_its_own_time_else_at_the_timestamp_of_the_call(memory: Memory) -> None:
+    dated = {"role": "user", "content": "I planted an olive tree.", "created_at": "2023-06-01T10:00:00Z"}
+    memory.add([dated, {"role": "user", "content": "I planted a fig tree."}], user_id="eva", timestamp=1672531200)
+    entries = memory.get_all(user_id="eva")["results"]
+    assert [(one["memory"], one["created_at"]) for one in entries] == [
+        ("I planted a fig tree.", "2023-01-01T00:00:00+00:00"),
+        ("I planted an olive tree.", "2023-06-01T10:00:00+00:00"),
+    ]  # fmt: skip
+    spring = {"user_id": "eva", "created_at": {"gte": "2023-05-01T00:00:00Z", "lte": "2023-07-01T00:00:00Z"}}
+    assert texts(memory.search("tree", filters=spring)) == ["I planted an olive tree."]
+    for wrong in (-1, True, "2023-01-01", 1 << 60):
+        with pytest.raises(InvalidQuery, match="timestamp"):
+            memory.add("I planted a tree.", user_id="eva", timestamp=wrong)  # type: ignore[arg-type]
+
+
 def test_a_scope_that_is_named_too_narrows_what_is_found(memory: Memory) -> None:
     memory.add("I like tea.", user_id="mira", agent_id="a")
     memory.add("I like coffee.", user_id="mira", agent_id="b")
