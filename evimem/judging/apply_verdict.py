@@ -130,11 +130,16 @@ def enough(verdict: Verdict, before: Verdict | None, *, temporal: bool) -> str |
     """
     if sufficient(verdict.tier, verdict.confidence, temporal=temporal):
         return f"{verdict.tier.value} evidence"
-    if any(gap.kind == "contradicted" for gap in verdict.gaps):
+    if corrects(verdict):
         return "the premise is contradicted"
     both = (verdict, before) if before is not None else ()
     of_another = [one.pinned and any(gap.kind == "attribution" for gap in one.gaps) for one in both]
     return "the evidence is about another person" if of_another and all(of_another) else None
+
+
+def corrects(verdict: Verdict) -> bool:
+    """Return whether a verdict corrects what the question takes for granted."""
+    return any(gap.kind == "contradicted" for gap in verdict.gaps)
 
 
 def abstention(verdict: Verdict, variant: Variant, *, checks: int, most: int, below: float) -> str | None:
@@ -205,9 +210,13 @@ def follow(tracker: Tracker, verdict: Verdict, iteration: int) -> Followed:
     """Apply a verdict: extend, retract, support, waive, withdraw, claim, in this order.
 
     What is claimed once more is no new claim, unless it was withdrawn. Unknown requirements and witnesses that were
-    never shown are left out: a judge may claim them, the state may not.
+    never shown are left out: a judge may claim them, the state may not. So is a new requirement that restates one that
+    is given up: no search could close it.
     """
-    extended = tuple(r for r in verdict.extended if not tracker.requires(r.id))
+    given_up = [r for r in tracker.requirements if r.id in {**tracker.waived, **verdict.waived}]
+    extended = tuple(
+        one for one in verdict.extended if not tracker.requires(one.id) and not any(map(one.restates, given_up))
+    )
     tracker = _all(tracker, [Extend(requirement) for requirement in extended])
     retracted = {name: why for name, why in verdict.retracted.items() if tracker.requires(name)}
     tracker = _all(tracker, [Retract(name, why) for name, why in retracted.items()])

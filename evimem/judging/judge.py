@@ -183,12 +183,18 @@ class Move:
 
 
 def route(results: Iterable[Result], number: int, kept: Collection[str] | None) -> tuple[Result, ...]:
-    """Return results without the rows of a turn's calls that were not kept; all where no reply named any (f_route)."""
+    """Return results without the rows of a turn's calls that were not kept; all where no reply named any (f_route).
+
+    Keys are compared without case and quotation marks. Whoever or whatever is kept keeps its tags and aspects.
+    """
     return tuple(result if kept is None or result.number != number else _drop_rows(result, kept) for result in results)
 
 
 def _drop_rows(result: Result, kept: Collection[str]) -> Result:
-    rows = tuple(row for row in result.rows if row.key in kept)
+    keys = {key.strip(" \"'").casefold() for key in kept}
+    if result.call.tool in ("tags_of", "person_aspects") and result.call.of.casefold() in keys:
+        return result
+    rows = tuple(row for row in result.rows if row.key.casefold() in keys)
     return replace(result, rows=rows, pruned=len(result.rows) - len(rows))
 
 

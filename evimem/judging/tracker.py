@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, TypeVar
 
+from ..text.terms import terms
 from ..types.values import Gap, GapKind
 
 T = TypeVar("T")
@@ -29,6 +30,11 @@ class Requirement:
     def gap(self) -> Gap:
         """The gap that this requirement leaves while nothing supports it."""
         return Gap(self.kind, self.about, self.text)
+
+    def restates(self, other: Requirement) -> bool:
+        """Return whether this one asks for the same as another: a thing of its kind, with a content word of it."""
+        mine, its = terms(f"{self.about} {self.text}"), terms(other.about or other.text)
+        return self.kind == other.kind and not set(mine).isdisjoint(its)
 
 
 @dataclass(frozen=True, slots=True)

@@ -185,7 +185,21 @@ def _separate(view: View) -> bool:
 
 def judge_request(view: View, shown: ShownEvidence, names: Sequence[str] = ()) -> Complete:
     """Return the request for a sufficiency check."""
-    return evidence_request(for_needs(JUDGE, len(view.tracker.requirements)), view, shown, **_check_values(view, names))
+    form = for_needs(JUDGE, len(view.tracker.requirements))
+    request = evidence_request(form, view, shown, **_check_values(view, names))
+    return _without_next_query(request) if _separate(view) else request
+
+
+def _without_next_query(request: Complete) -> Complete:
+    """Return the request for a check that asks for no next query, where another request does."""
+    paragraphs = request.system.replace(" and next_query", "").split("\n\n")
+    fields = {name: kind for name, kind in (request.schema or {})["properties"].items() if name != "next_query"}
+    return replace(
+        request,
+        system="\n\n".join(one for one in paragraphs if not one.startswith("next_query:")),
+        prompt=request.prompt.rpartition(', "next_query"')[0] + "}",
+        schema={**(request.schema or {}), "properties": fields, "required": list(fields)},
+    )
 
 
 def joint_request(view: View, shown: ShownEvidence, wishes: Sequence[StandingInstruction] = ()) -> Complete:
@@ -259,6 +273,9 @@ def answer_request(
         view,
         shown,
         manner=f"{MANNERS[manner]}\n{_form_line(view)}".rstrip() + reasoning,
+        missing="Missing from the facts alone, which the items may still tell:"
+        if view.by_fact
+        else "Known to be missing:",
         gaps=bullets(gap.text for gap in verdict.gaps),
         wishes=_wishes(wishes),
     )

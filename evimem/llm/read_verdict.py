@@ -16,6 +16,7 @@ from itertools import groupby
 from typing import Any, TypeVar
 
 from ..errors import ReplyError
+from ..judging.apply_verdict import corrects
 from ..judging.evidence import Draft, Verdict, View
 from ..judging.judge import (
     MAX_LISTED_KEYWORDS,
@@ -35,6 +36,7 @@ from ..judging.judge import (
 from ..judging.tracker import Claim, Requirement, Tracker
 from ..lang import ENGLISH
 from ..text.prompt_text import bullets, escape_attribute, find_quote, marked, named
+from ..text.terms import terms
 from ..types.results import Citation
 from ..types.stored import Keyword
 from ..types.trace import Complete, Message, Reply, ToolSpec, ToolUse
@@ -202,8 +204,8 @@ def choose_request(question: str, candidates: Sequence[Keyword], most: int) -> C
     """Return the request to choose among the keywords that a question matches, or that a memory has."""
     rows = []
     for label, one in label_things("k", candidates[:MAX_LISTED_KEYWORDS]).items():
-        word = named(one.term) if one.word == one.term else f"{named(one.term)} for {named(one.word)}"
-        rows.append(f"{label}: {word}, in {one.turns}")
+        stands_for = "" if one.term in (one.word, *terms(one.word)) else f" for {named(one.word)}"
+        rows.append(f"{label}: {named(one.written or one.term)}{stands_for}, in {one.turns}")
     return KEYWORDS.request(question=marked(question), candidates="\n".join(rows), most=most)
 
 
@@ -237,7 +239,8 @@ def read_considered(text: str, view: View, shown: ShownEvidence) -> Considered:
     answer = reply["answer"]
     verdict = replace(_verdict(reply, view, shown), mapped=False)
     read_turns = frozenset(turn.id for turn in shown.turns)
-    return Considered(verdict, answer, shown.ids(reply["critical"]), reply["accepted"] and bool(answer), read_turns)
+    accepted = reply["accepted"] and (bool(answer) or corrects(verdict))
+    return Considered(verdict, answer, shown.ids(reply["critical"]), accepted, read_turns)
 
 
 def explore_request(view: View, explored: Explored, shown: ShownEvidence) -> Complete:

@@ -34,11 +34,11 @@ def draft_answer(session: Session, check: Check) -> Flow[Draft]:
 def _quote_instead(session: Session, check: Check, why: str | None) -> Flow[Draft | None]:
     """Return a quotation of the evidence that a model found no answer in; None where no line is likely to hold one.
 
-    A false premise and the evidence of another person are answers of a kind: none is quoted against them. How likely a
-    line is was fitted on searches for the question: a loop that made none quotes nothing. No request is made.
+    A model that says what is missing refuses for a reason: nothing is quoted against it. How likely a line is was fitted
+    on searches for the question: a loop that made none quotes nothing. No request is made.
     """
     judge = session.task.quoting
-    if judge is None or any(gap.kind in DECLINED_GAP_KINDS for gap in check.verdict.gaps):
+    if judge is None or check.stated or any(gap.kind in DECLINED_GAP_KINDS for gap in check.verdict.gaps):
         return None
     if all(item.path != "anchor" for item in session.retrieval.evidence):
         return None
@@ -79,9 +79,12 @@ def _ask_for_answer(session: Session, check: Check) -> Flow[Draft]:
     return replace(draft, citations=(*draft.citations, *uncited))
 
 
-def draft_of_text(text: str, turn_ids: Iterable[str]) -> Draft:
-    """Return the draft of an answer that was given with a verdict, and of the turns that it rests on."""
-    return Draft(text or None, _cite_turns(turn_ids))
+def draft_of_text(text: str, turn_ids: Iterable[str], why_none: str) -> Draft:
+    """Return the draft of an answer that was given with a verdict, and of the turns that it rests on.
+
+    Of an empty text it is a refusal for the reason `why_none`.
+    """
+    return Draft(text or None, _cite_turns(turn_ids), reason=None if text else why_none)
 
 
 def conclude(session: Session, check: Check, draft: Draft) -> Answer:

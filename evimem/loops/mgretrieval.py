@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias
 
 from ..extract.labels import label_in
 from ..flow import Flow
+from ..judging.apply_verdict import corrects
 from ..judging.evidence import Variant
 from ..judging.judge import MAX_LISTED_KEYWORDS, Chosen, Considered, Round, own_first
 from ..judging.tracker import shown_witnesses
@@ -24,6 +25,7 @@ from ..types.stored import Keyword, Listing
 from ..types.trace import Acted
 from ..types.values import Tier, Turn
 from .answering import answer_rounds, draft_of_text
+from .question_keywords import question_keywords, written_words
 from .retrieve import Arrived, Search, Task, load_facts
 from .session import MAX_LOST_REPLIES, UNMAPPED, Check, Rounds, Session
 
@@ -94,7 +96,7 @@ class MGRetrieval(Variant):
         whole_groups: A round is one whole group, the largest of a level first, as in the paper.
         neighbours: The turns before and after a read one are shown with it.
         accepts: "flag" ends where the judge says that the answer is complete, as in the paper; "tier" only where its
-            evidence is exact too, or the answer inferred from it.
+            evidence is exact too, the answer inferred from it, or the premise of the question corrected.
     """
 
     iterations: int = 4
@@ -113,14 +115,16 @@ class MGRetrieval(Variant):
 class Reading(Rounds):
     """The rounds of MGRetrieval: read the next groups of keywords, and consider the new turns.
 
-    `known` are the keywords with their units, None where the index says; `answer` is the answer so far, `critical`
-    are the ids of the turns that it rests on, `accepted` is whether it is final.
+    `known` are the keywords with their units, None where the index says, `written` a word for each stem of the whole
+    vocabulary; `answer` is the answer so far, `critical` are the ids of the turns that it rests on, `accepted` is
+    whether it is final.
     """
 
     def __init__(self, session: Session, how: MGRetrieval) -> None:
         super().__init__(session)
         self.how = how
         self.known: Vocabulary | None = None
+        self.written: Mapping[str, str] = {}
         self.answer, self.critical, self.accepted = "", tuple[str, ...](), False
         self._left: Iterator[Group] = iter(())
         self._group: Group | None = None  # that is being read
@@ -134,7 +138,7 @@ class Reading(Rounds):
         session, literal = self.session, self.how.whole_groups
         if number == 1:
             if (self.how.unit, self.how.vocabulary) != ("turn", "question"):
-                self.known = _vocabulary(session, self.how)
+                self.known, self.written = _vocabulary(session, self.how)
             terms = yield from self._keywords()
             self._left = keyword_groups(terms, self._size, largest_first=literal)
         unread = len(self._new(number))
@@ -168,7 +172,7 @@ class Reading(Rounds):
         self.critical = shown_witnesses((*without_room, *made.critical), session.tracker.shown)
         session.add_context(self.critical, check.view)
         self.accepted = made.accepted and (
-            self.how.accepts == "flag" or made.verdict.tier in (Tier.EXACT, Tier.INFERRABLE)
+            self.how.accepts == "flag" or made.verdict.tier in (Tier.EXACT, Tier.INFERRABLE) or corrects(made.verdict)
         )
         self.answer = made.answer or self.answer
         kept = {"answer": made.answer, "critical": list(self.critical), "accepted": self.accepted, "unread": unread}
@@ -190,7 +194,7 @@ class Reading(Rounds):
         """
         session = self.session
         verdict = replace(check.verdict, notes=(self.answer,) if self.answer else ())
-        draft = draft_of_text(self.answer, self.critical) if session.task.judge.explores else None
+        draft = draft_of_text(self.answer, self.critical, check.verdict.reason) if session.task.judge.explores else None
         view = session.show(check.view.iteration, only=self.critical) if self.critical else check.view
         return replace(check, view=view, verdict=verdict, draft=draft, rests_on=self.critical)
 
@@ -200,13 +204,12 @@ class Reading(Rounds):
         It is shown a vocabulary in pages, and chooses once more among its choices.
         """
         session, whole = self.session, self.how.vocabulary == "whole"
-        analysis, judge = session.analysis, session.task.judge
-        found = session.task.store.keywords((*analysis.entities, *analysis.keywords), session.task.scope)
+        judge, found = session.task.judge, question_keywords(session)
         listed: Sequence[Keyword] = found
         if self.known is not None and whole:
             own = {keyword.term for keyword in found}  # a keyword is near that has a stem which the question matches
             every = (
-                Keyword(one, one, len(units), float(bool(own & {one, *terms(one)})))
+                Keyword(one, one, len(units), float(bool(own & {one, *terms(one)})), self.written.get(one, ""))
                 for one, units in self.known.items()
             )
             listed = [one for one in every if one.closeness or judge.explores]
@@ -256,18 +259,24 @@ class Reading(Rounds):
         return tuple(item.turn.id for item in self.session.retrieval.evidence if item.iteration == number)
 
 
-def _vocabulary(session: Session, how: MGRetrieval) -> Vocabulary:
-    """Return all keywords of the memory with the units that have them; it is read whole (G1)."""
+def _vocabulary(session: Session, how: MGRetrieval) -> tuple[Vocabulary, Mapping[str, str]]:
+    """Read the whole memory: return all its keywords with the units that have them, and a word for each stem (G1)."""
     store, admits = session.task.store, session.retrieval.admits
     turns = [turn for turn in store.turns(Listing()) if admits(turn)]
     units = exchanges(turns) if how.unit == "exchange" else [(turn.id,) for turn in turns]
-    said = {turn.id: tuple(dict.fromkeys(terms(f"{turn.speaker} {turn.text} {turn.caption or ''}"))) for turn in turns}
+    texts = {turn.id: f"{turn.speaker} {turn.text} {turn.caption or ''}" for turn in turns}
+    said = {turn_id: tuple(dict.fromkeys(terms(text))) for turn_id, text in texts.items()}
     if how.vocabulary == "question":
-        return vocabulary_of(units, said)
+        return vocabulary_of(units, said), {}
     filed: dict[str, tuple[str, ...]] = {}
     for fact in read_remaining(store, store.facts, list(said)):
         filed[fact.turn_id] = filed.get(fact.turn_id, ()) + label_in([fact]).keywords
-    return vocabulary_of(units, {turn_id: filed.get(turn_id) or words for turn_id, words in said.items()})
+    labels = {label for names in filed.values() for label in names}
+    keywords = {turn_id: filed.get(turn_id) or words for turn_id, words in said.items()}
+    written = written_words(text for turn_id, text in texts.items() if not filed.get(turn_id))
+    return vocabulary_of(units, keywords), {
+        stem: word for stem, word in written.items() if labels.isdisjoint((stem, word))
+    }
 
 
 def _choose(rounds: Reading, page: Sequence[Keyword]) -> Flow[list[Keyword]]:

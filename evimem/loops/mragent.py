@@ -47,6 +47,7 @@ from ..types.trace import Acted
 from ..types.values import Fact, Hit, TimeSpan
 from .answering import answer_rounds, draft_of_text
 from .iris import Iris, Refining
+from .question_keywords import is_own, question_keywords
 from .retrieve import Search, Task, load_facts
 from .session import UNMAPPED, Check, Rounds, Session
 
@@ -141,7 +142,7 @@ class MemoryViews:
         filed = label_in(hit.facts).keywords
         said = [word for word in dict.fromkeys(words(hit.turn.text)) if word not in STOP_WORDS]
         found = self._store.keywords((hit.turn.speaker, *said), self._session.task.scope)
-        shared = sorted((one for one in found if one.turns > 1 and one.closeness == 1), key=lambda one: one.turns)
+        shared = sorted((one for one in found if one.turns > 1 and is_own(one)), key=lambda one: one.turns)
         named = (Row(one.word, "word", one.turns) for one in shared if one.word not in filed)
         rows = (*times, *(Row(one, "keyword") for one in filed), *named)
         return _keys(call, tuple(self._with_tags(row, hit) for row in rows))
@@ -259,10 +260,17 @@ def _check_page(call: ToolCall, count: int, size: int) -> None:
 
 
 def known_cues(session: Session) -> tuple[str, ...]:
-    """Return the names and words of the question that the memory knows."""
-    analysis, task = session.analysis, session.task
-    found = task.store.keywords((*analysis.entities, *analysis.keywords), task.scope)
-    return tuple(dict.fromkeys(one.word if one.closeness == 1 else one.term for one in found))
+    """Return the names and words of the question that the memory knows, as people write them."""
+    return tuple(dict.fromkeys(one.written or one.term for one in question_keywords(session)))
+
+
+def _known_times(session: Session) -> Flow[tuple[str, ...]]:
+    """Return the months and years of the question that turns are of."""
+    known = []
+    for cue in time_cues(session.analysis.times):
+        if (yield from _with_cue(session, cue)):
+            known.append(cue)
+    return tuple(known)
 
 
 def _with_cue(session: Session, cue: str) -> Flow[Sequence[Hit]]:
@@ -456,7 +464,7 @@ class Exploring(Rounds):
         """Search for the question, then make calls, and record the result or the refusal of each."""
         session = self.session
         if number == 1:
-            self._begin()
+            yield from self._begin()
             if self._start == "walk":
                 yield from self._walk()
             if session.retrieval.evidence or (self._start == "cues" and self.cues):
@@ -527,7 +535,9 @@ class Exploring(Rounds):
         new = there.intersection(found if routed is None else routed)
         self.context = tuple(dict.fromkeys((*self.context, *sorted(new.union(supports)))))
         earlier = self.last.draft if self.last else None
-        draft = draft_of_text(move.answer, supports) if move.answer or earlier is None else earlier
+        draft = draft_of_text(move.answer, supports, move.verdict.reason)
+        if earlier is not None and earlier.text and not move.answer:
+            draft = earlier
         check = session.apply_verdict(view, replace(move.verdict, notes=(draft.text,) if draft.text else ()))
         session.add_context(self.context, view)
         said = {"answer": move.answer, "supports": list(supports), "calls": len(move.calls)}
@@ -553,8 +563,8 @@ class Exploring(Rounds):
             return check
         return replace(check, view=self.session.show(check.view.iteration, only=self.context))
 
-    def _begin(self) -> None:
-        """Note the names and words of the question that the memory knows."""
+    def _begin(self) -> Flow[None]:
+        """Note the names, words and times of the question that the memory knows."""
         session = self.session
-        self.cues = known_cues(session)
+        self.cues = (*known_cues(session), *(yield from _known_times(session)))
         session.events.append(Acted(1, "cues", detail={"cues": list(self.cues)}))

@@ -7,7 +7,7 @@ server can reuse what it has read. No words stand twice: of a turn that was cut,
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, groupby
 
 from ..embedding.static_embedder import count_tokens
@@ -47,12 +47,23 @@ def extend_page(view: View) -> tuple[Item, ...]:
         rank = {line.turn.id: place for place, line in enumerate(lines)}
         labels = {one.line.turn.id: one.label for one in page}
         above: Line | None = None
-        for line in in_dialogue_order(view.store, lines):
+        for line in map(mark_left_out, in_dialogue_order(view.store, lines)):
             label = labels.setdefault(line.turn.id, f"e{len(labels) + 1}")
             tokens = count_tokens(line_text(label, line, above, "plain"))
             page.append(Item(label, line, view.iteration, rank[line.turn.id], tokens))
             above = line
     return tuple(one for one in page if one.line.turn.id in there)
+
+
+def mark_left_out(line: Line) -> Line:
+    """Return a line with an ellipsis for the words of its turn that it leaves out before and after the shown ones."""
+    said, picture, caption = line.said.partition("\n[picture: ")
+    before, found, after = line.turn.text.partition(said.strip())
+    if not said.strip() or not found:  # its words are marked already, or are none of the turn's own
+        return line
+    opened, closed = (any(map(str.isalnum, left)) for left in (before, after))
+    words = " ".join((*("\u2026",) * opened, said.strip(), *("\u2026",) * closed))
+    return replace(line, said=f"{words}{picture}{caption}") if opened or closed else line
 
 
 def lines_to_add(view: View) -> frozenset[str]:

@@ -332,20 +332,26 @@ def _requirements(
     from ..judging.tracker import Requirement  # noqa: PLC0415 - as above
 
     named = [name for name in entities if name.casefold() not in ROLE_NAMES]
-    needs = [Requirement(f"entity:{name}", "entity", name, f"a statement about {name}") for name in named]
+    needs = [Requirement(f"entity:{name}", "entity", name, f"something told of {name}") for name in named]
     for name in [name for name in asked if name not in named and name.casefold() not in ROLE_NAMES][:1]:
-        needs.append(Requirement(f"attribution:{name}", "attribution", name, f"a statement about {name} and no other"))
+        needs.append(
+            Requirement(f"attribution:{name}", "attribution", name, f"that it was told of {name}, and of no other")
+        )
     if keywords:
         needs.append(Requirement("attribute", "attribute", " ".join(keywords), _words_from(question, keywords)))
     if wants in {"time", "duration"}:
-        needs.append(Requirement("time", "time", " ".join(keywords), "a date, or words of time to read one from"))
+        needs.append(
+            Requirement("time", "time", " ".join(keywords), "when it was" if wants == "time" else "how long it took")
+        )
     for span in past[:1]:
-        needs.append(Requirement("when", "time", span.text, f"evidence from {span.text}"))
+        needs.append(Requirement("when", "time", span.text, f"that it was at the time asked about: {span.text}"))
     return tuple(needs)
 
 
 def _words_from(question: str, keywords: Sequence[str]) -> str:
-    """Return the words of a question from its first to its last keyword; the keywords where it has them otherwise."""
+    """Return a question, of a long one the words from its first to its last keyword, or else the keywords."""
+    if len(question) <= 160:
+        return " ".join(question.split())
     folded = question.casefold()
     first, last = folded.find(keywords[0].casefold()), folded.rfind(keywords[-1].casefold())
     if not 0 <= first <= last or last - first > 160:

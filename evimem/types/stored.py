@@ -166,13 +166,15 @@ ANY_FACT = FactFilter()
 class Keyword:
     """A keyword of a memory that a word matches: the stem `term`, which stands in so many turns, at least 1.
 
-    `closeness` is 1 for the word's own stem, else the cosine between the two.
+    `closeness` is 1 for the word's own stem and for a kind of what it names, else the cosine between the two.
+    `written` is a word that people wrote for the stem, empty where it was not looked up.
     """
 
     word: str
     term: str
     turns: int
     closeness: float = 1.0
+    written: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,12 @@
 """The clamps, in DESIGN's order: the temporal floor and caps first, then the downgrade for too few facts."""
 
+from dataclasses import replace
+
 import pytest
 
-from evimem.judging.apply_verdict import abstention, clamp, is_short, needed_facts
+from evimem.judging.apply_verdict import abstention, clamp, follow, is_short, needed_facts
 from evimem.judging.evidence import EntityCount, Variant, Verdict
+from evimem.judging.tracker import Requirement, start
 from evimem.types.values import Tier
 
 ENOUGH = {"Mira": EntityCount(found=2, needed=2, total=9)}
@@ -37,3 +40,22 @@ def test_without_abstention_something_is_answered_whatever_the_evidence():
     nothing = Verdict(Tier.NONE, 0.0, probability=0.0)
     for variant, answers in ((Variant(), False), (Variant(without={"abstention"}), True)):
         assert (abstention(nothing, variant, checks=3, most=3, below=0.5) is None) == answers
+
+
+CAUSE = Requirement("attribute", "attribute", "nuala die", "What did Nuala die of?")
+
+
+@pytest.mark.parametrize(
+    ("gap", "reopens"),
+    [
+        (Requirement("gap:1", "attribute", "Nuala", "The cause of death was never told."), False),
+        (Requirement("gap:2", "attribute", "", "What Nuala died of was never told."), False),
+        (Requirement("gap:3", "time", "Nuala", "It is not known when Nuala died."), True),
+        (Requirement("gap:4", "attribute", "Declan", "Where Declan lives was never told."), True),
+    ],
+)
+def test_a_gap_that_restates_a_waived_requirement_opens_none(gap: Requirement, *, reopens: bool) -> None:
+    waives = Verdict(Tier.PARTIAL, 0.1, waived={"attribute": "no search found it"}, extended=(gap,))
+    assert (gap in follow(start([CAUSE]), waives, 1).tracker.open) is reopens
+    later = follow(start([CAUSE]), replace(waives, extended=()), 1).tracker
+    assert (gap in follow(later, replace(waives, waived={}), 2).tracker.open) is reopens

@@ -1,16 +1,20 @@
+import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from evimem.extract.labels import Label
-from evimem.judging.evidence import Verdict
+from evimem.judging.evidence import Variant, Verdict
 from evimem.judging.judge import Stage
 from evimem.llm import request
 from evimem.llm.evidence_prompt import show_evidence
 from evimem.llm.extract_facts import extract_request
 from evimem.llm.llm_judge import answer_request, decide_request, joint_request, judge_request
 from evimem.llm.request import load
+from evimem.page.loop_page import mark_left_out
+from evimem.page.quoted_lines import Line
 from evimem.query.find_turns import StandingInstruction
 from evimem.types.trace import Complete
 from evimem.types.values import Gap, Tier, Turn
@@ -100,3 +104,27 @@ def test_no_more_entries_are_asked_for_than_there_are_requirements(requirements,
     for asked in (judge_request(view, shown), joint_request(view, shown), decide_request(view, stage, shown)):
         assert asked.schema["properties"]["requirements"]["maxItems"] == most
         assert next(iter(asked.schema["properties"])) == "requirements"
+
+
+def test_the_confidence_and_an_empty_answer_mean_the_same_in_every_prompt():
+    systems = {form.prompt: load(form.prompt).system for form in FORMS if "confidence" in form.fields}
+    meant = {name: re.search("confidence: .*", system)[0] for name, system in systems.items()}
+    assert (len(meant), len(set(meant.values()))) == (5, 1)
+    empty = "Empty where the value asked for was never told, is told of another, or a false premise leaves no answer."
+    assert [name for name, system in systems.items() if empty not in system] == ["judge"]  # which is asked for none
+
+
+def test_a_check_whose_next_query_is_asked_for_apart_asks_for_none():
+    alone = judge_request(replace(VIEW, variant=Variant(calls="separate")), show_evidence(VIEW))
+    assert "next_query" not in alone.text
+    assert "next_query" not in alone.schema["required"]
+    assert json.loads(alone.prompt.rpartition("\n")[2]).keys() == alone.schema["properties"].keys()
+
+
+def test_a_line_shows_where_it_leaves_words_out():
+    told = turn(1, "The post. 38 years on the round. I knew every dog.")
+    line = Line(told, "38 years on the round.")
+    assert mark_left_out(line).said == "\u2026 38 years on the round. \u2026"
+    assert mark_left_out(replace(line, said="The post.")).said == "The post. \u2026"
+    assert mark_left_out(replace(line, said=told.text)).said == told.text
+    assert mark_left_out(replace(line, said="\u2026 on the round.")).said == "\u2026 on the round."

@@ -77,3 +77,9 @@ def test_the_judge_s_page_of_three_turns_is_short(path: Path) -> None:
 
 def test_a_question_has_an_end_whatever_the_model_takes() -> None:
     assert Budget().seconds is not None
+
+
+def test_a_model_that_says_what_is_missing_is_believed(path: Path) -> None:
+    missing = {"kind": "attribute", "about": "Mira", "text": "it was never told", "evidence": []}
+    answer = asked(path, verdict("none", 0.0, gaps=[missing], requirements=[]), loop="single_pass")
+    assert answer.kind == "abstained"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -120,3 +121,20 @@ def test_no_exchange_holds_a_turn_outside_the_scope_or_waits_for_one(tmp_path: A
     shown = {turn for event in trace if event.kind == "evidence" for turn in event.turns}
     assert shown >= {"t1", "t3"}, "two rounds were made before the evidence was taken to suffice"
     assert shown <= {"t1", "t3", "t5", "t7"}
+
+
+@pytest.mark.parametrize(("kind", "rounds"), [("contradicted", 1), ("attribute", 2)])
+def test_a_corrected_premise_that_is_accepted_ends_the_reading(kind: str, rounds: int, tmp_path: Any) -> None:
+    gaps = [{"kind": kind, "about": "Mira", "text": "It was Ailsa's veil.", "evidence": ["e1"]}]
+    said = {"critical": ["e1"], "gaps": gaps, "reason": "", "tier": "partial", "confidence": 0.0, "answer": ""}
+
+    def reply(request: Any) -> str:
+        return json.dumps({**said, "accepted": True} if "critical" in request.system else {"keywords": ["k1"]})
+
+    model = ScriptedModel(then=reply)
+    with evimem.open(tmp_path / "m.evimem", llm=model) as memory:
+        for number in range(2):
+            memory.add("Mira", f"Ailsa has her veil on, number {number}.", time=f"2024-03-12T18:2{number}")
+        answer = memory.ask("What colour was Mira's veil?", MGRetrieval(k=1, neighbours=False))
+    read = [one for one in answer.trace if getattr(one, "action", "") == "consider"]
+    assert (answer.kind, len(read)) == ("abstained", rounds)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import evimem
-from evimem.judging.judge import TOOLS
+from evimem.judging.judge import TOOLS, Result, Row, ToolCall, route
 from evimem.loops import MRAgent
 from evimem.loops.mragent import MENTIONED_TAG, interval, tags, time_cues
 from evimem.testing import ScriptedModel
@@ -255,3 +255,21 @@ def test_a_refusal_names_what_there_is(talker: Path, call: dict[str, Any], told:
 def test_a_turn_brings_up_the_times_that_its_words_mention(talker: Path) -> None:
     cues = called(talker, ({"tool": "events_between", "of": "2024-09-01"},), ({"tool": "event_cues", "of": "roof"},))[1]
     assert cues.detail["rows"][0] == "2024-07"
+
+
+def test_a_kept_cue_keeps_its_tags_and_a_kept_tag_is_read_in_any_case() -> None:
+    listed = Result(ToolCall("tags_of", "retired"), (Row("mentioned", "tag", 1), Row("work", "tag", 1)), 2, number=2)
+    assert route([listed], 2, ["Retired"]) == (listed,)
+    (kept,) = route([listed], 2, ['"Work"'])
+    assert ([row.key for row in kept.rows], kept.pruned) == (["work"], 1)
+
+
+def test_cues_are_words_that_turns_have_as_people_write_them_and_times(tmp_path: Path) -> None:
+    model = ScriptedModel([moves(answer="x", tier="none")])
+    with evimem.open(tmp_path / "m.evimem", llm=model) as memory:
+        memory.add("Mira", "My boy has a grey coat, and I am a nurse.", time="2024-02-12T18:20")
+        memory.add("Mira", "In March we go to the sea.", time="2024-03-01T18:20")
+        memory.ask("What colour did my son have at his job in February 2024?", "mragent", asked_at="2024-06-01")
+    listed = model.requests[0].prompt.partition("that the memory knows:")[2].partition("<evidence>")[0]
+    assert {"boy", "grey", "nurse", "2024-02"} <= set(re.findall(r'"([^"]+)"', listed))
+    assert not {"colour", "job", "boi", "march", "March"} & set(re.findall(r'"([^"]+)"', listed))

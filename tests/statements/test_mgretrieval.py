@@ -171,9 +171,9 @@ def test_g2_the_whole_vocabulary_is_chosen_from_in_pages(chat: Chat, most: int, 
     monkeypatch.setattr(mgretrieval, "MAX_LISTED_KEYWORDS", most)
 
     def reply(request: Any) -> str:
-        labels = dict(re.findall(r'(k\d+): "([^"]+)", in', request.prompt))
+        labels = dict(re.findall(r'(k\d+): "([^"]+)"[^,]*, in', request.prompt))
         asked.append(len(labels))
-        wanted = [label for label, keyword in labels.items() if keyword in {"heron", "puppi"}]
+        wanted = [label for label, keyword in labels.items() if keyword in {"heron", "puppy"}]
         return chosen(*wanted) if labels else considered() if request.role == "decide" else draft("no", "e1")
 
     asked: list[int] = []
@@ -247,7 +247,7 @@ def test_g8_a_pyramid_is_as_deep_as_it_is_to_be(chat: Chat, depth: int) -> None:
 def test_g9_its_ablations_leave_out_one_part_each(chat: Chat, left_out: str) -> None:
     def reply(request: Any) -> str:
         labels = dict(re.findall(r'(k\d+): "([^"]+)", in', request.prompt))
-        wanted = [label for label, keyword in labels.items() if keyword in {"heron", "mira", "puppi"}]
+        wanted = [label for label, keyword in labels.items() if keyword in {"heron", "Mira", "puppy"}]
         return chosen(*wanted) if labels else considered("e1", answer="x") if request.role == "decide" else draft("y")
 
     def asked(loop: str) -> tuple[int, bool, int]:
