@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import time
 from collections.abc import Iterator
@@ -141,6 +142,36 @@ def test_readers_that_stop_reading_hold_up_no_other_and_their_end_frees_their_pl
         while (under_way := _under_way(client)) > 1 and time.monotonic() < deadline:
             time.sleep(0.05)
         assert under_way == 1
+
+
+def test_readers_of_events_that_stop_or_are_slow_hold_up_no_other_and_lose_none(tmp_path: Path) -> None:
+    with (
+        serving("--pool", tmp_path / "users", "--capacity", 2) as served,
+        served.client() as client,
+        ExitStack() as ones,
+    ):
+        long = [{"id": f"t{number}-{'x' * 500}", "text": f"Boat {number} is red."} for number in range(40)]
+        add(client, "slow", *long)
+        add(client, "other", {"text": "My boat is blue."})
+        body = b'{"question": "Which boats are red?", "stream": true}'
+        head = b"POST /v1/users/slow/ask HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+        place = urlsplit(served.url)
+        held = []
+        for _ in range(6):
+            connection = open_ones.enter_context(socket.socket())
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+            connection.connect((place.hostname, place.port))
+            connection.sendall(head + b"Content-Length: %d\r\nConnection: close\r\n\r\n" % len(body) + body)
+            held.append(connection)
+        asked = client.post("/v1/users/other/ask", json={"question": "Which boat is blue?"})
+        assert asked.status_code == 200  # though six readers have not read a byte
+        got = b""
+        while piece := held[0].recv(512):
+            got += piece
+        names = re.findall(rb"^event: (\w+)$", got, re.MULTILINE)
+        assert names[0] == b"trace"
+        assert names[-1] == b"answer"
+        assert len(got) > 20_000  # many times the buffer of the reader
 
 
 def test_a_request_that_does_not_end_with_the_server_is_told_so_as_a_problem(tmp_path: Path) -> None:
