@@ -148,7 +148,7 @@ def test_readers_of_events_that_stop_or_are_slow_hold_up_no_other_and_lose_none(
     with (
         serving("--pool", tmp_path / "users", "--capacity", 2) as served,
         served.client() as client,
-        ExitStack() as ones,
+        ExitStack() as open_ones,
     ):
         long = [{"id": f"t{number}-{'x' * 500}", "text": f"Boat {number} is red."} for number in range(40)]
         add(client, "slow", *long)
