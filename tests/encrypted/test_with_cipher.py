@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import apsw
@@ -29,7 +30,8 @@ def cipher(tmp_path: Path) -> Path:
     folder = tmp_path / "site"
     given = ("--no-deps", "--target", str(folder), "apsw-sqlite3mc>=3.51.3")
     uv = shutil.which("uv")
-    pip = [uv, "pip", "install", "--python", sys.executable] if uv else [sys.executable, "-m", "pip", "install"]
+    own = sys.executable if find_spec("pip") else str(Path(sys.base_prefix) / "bin" / "python3")  # uv makes no pip
+    pip = [uv, "pip", "install", "--python", sys.executable] if uv else [own, "-m", "pip", "install"]
     done = subprocess.run([*pip, *given], check=False, capture_output=True, text=True)
     if done.returncode and "CI" not in os.environ:
         pytest.skip("apsw-sqlite3mc cannot be installed here: " + done.stderr.strip()[-200:])

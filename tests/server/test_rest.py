@@ -274,6 +274,16 @@ def test_a_user_is_erased(client: httpx2.Client) -> None:
     assert client.get("/v1/users/gone/turns").json()["turns"] == []
 
 
+def test_a_server_forgets_turns_that_are_older_than_they_are_kept(tmp_path: Path) -> None:
+    new, old = {"id": "new", "time": "2999-01-01T00:00:00Z"}, {"id": "old", "time": "2024-03-12T18:20:00Z"}
+    with serving("--pool", tmp_path / "users") as served, served.client() as client:
+        add(client, "mira", old, new)
+    with serving("--pool", tmp_path / "users", "--retain", "365d") as served, served.client() as client:
+        assert [one["id"] for one in client.get("/v1/users/mira/turns").json()["turns"]] == ["new"]
+    with serving("--pool", tmp_path / "users") as served, served.client() as client:
+        assert client.get("/v1/users/mira/turns", params={"id": "old"}).status_code == 404
+
+
 def test_a_server_whose_folder_is_gone_is_alive_and_not_ready(tmp_path: Path) -> None:
     with serving("--pool", tmp_path / "users") as served, served.client() as client:
         assert client.get("/readyz").status_code == 200
