@@ -128,10 +128,10 @@ ABLATIONS: dict[str, tuple[str, Callable[..., Any]]] = {
     "statements": ("find_statements", _find_nothing),
     "instructions": ("relevant_instructions", lambda *_: ()),
     "later": ("find_later", _find_nothing),
-    "replies": ("with_replies", lambda hits, _: list(hits)),
+    "replies": ("with_replies", lambda hits, *_: list(hits)),
     "newest": ("_newest_first", list),
     "user": ("_user_first", lambda found: found.hits),
-    "telling": ("tells", lambda _: True),
+    "telling": ("tells_something", lambda _: True),
 }
 
 

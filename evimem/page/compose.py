@@ -94,11 +94,13 @@ def write_block(  # noqa: PLR0913, PLR0917 - the parts of a page
         known = yield from write_profile(store, recalled, form_of_profile, scope, exclude, shipped=move is not None)
         exclude = frozenset(exclude) | {turn.id for turn in known.turns}
     vectors = QuestionVectors()
+    read, shipped = is_read(asked.text), move is not None
+    move = move if read else None  # what bears on words that are not read is not known
     found = yield from search_for_reply(
         store, recalled, asked, form.tokens, asked_at, exclude, scope, vectors, move, rerank_depth
     )
     vector = np.asarray(StaticEmbedder().embed([asked.text])[0], np.float32)
-    words = vector if move else None
+    words = vector if shipped else None
     relevant = or_else(1.0, relevance, asked, found, words)  # a gate that cannot be read is open
     if form.gate and asked.earlier and relevant < MIN_RELEVANCE:  # the message may be complete in itself
         asked = replace(asked, earlier=())
@@ -108,14 +110,14 @@ def write_block(  # noqa: PLR0913, PLR0917 - the parts of a page
         relevant = or_else(1.0, relevance, asked, found, words)
     if form.gate and relevant < MIN_RELEVANCE:
         return Block("", (), 0, relevant)
-    if move and or_else(None, matches_nothing, asked, found):
+    if shipped and or_else(None, matches_nothing, asked, found):
         return Block("", (), 0, relevant)
     found = replace(found, hits=(yield from rerank_hits(asked.with_earlier, found.hits, rerank_depth)))
     count = form.count or token_bound
-    request = load_bearing().request_probability(asked.text, vector) if is_read(asked.text) else 0.5
+    request = load_bearing().request_probability(asked.text, vector) if read else 0.0
     found = replace(found, is_pointed=_asks_for_value(asked, found, request))
     openings = yield from _find_openings(
-        store, recalled, facts, asked, found, vector, request, form, exclude, scope, shipped=move is not None
+        store, recalled, facts, asked, found, vector, request, form, exclude, scope, shipped=shipped
     )
     spoken_of = turns_of_time(store, found, scope, asked_at, frozenset(exclude))
     later = yield from find_later(recalled, found, exclude, scope, asked, vectors)
@@ -171,7 +173,7 @@ def _find_openings(  # noqa: PLR0913, PLR0917 - where and how is searched
     instructions = relevant_instructions(store, found.query, found.speakers)[:MAX_INSTRUCTIONS]
     openings = [Opening("wish", instructions, min(MAX_WISH_TOKENS, int(WISH_SHARE * form.tokens)))]
     about_user = bool(or_else(None, asks_about_user, asked.text))
-    if about_user or form.profile:
+    if about_user or (form.profile and request > 0):
         near = None if about_user else load_bearing().move(vector)
         said = yield from find_statements(
             store, recalled, scope, exclude, shipped=shipped, asker=asked.asker, near=near, facts=facts
@@ -264,13 +266,14 @@ def fill(
     for one in openings:
         page.add_opening(one)
     page.add_spoken_of(spoken_of, int(SPAN_SHARE * tokens))
+    among = found.hits
     if found.is_pointed:
         least = POINTED_SCORE_RATIO * max((hit.score for hit in found.hits), default=0.0)
         found = replace(found, hits=tuple(hit for hit in found.hits if hit.score >= least))
         later = [hit for hit in later if hit.score >= least]
         if all(hit.parts.get("words", 0.0) < LEAST_WORDS_SCORE for hit in found.hits):
             page.keep_room(GUESS_TOKENS - page.taken)
-    ordered = with_replies(_newest_first(_user_first(found)), page.wanted)
+    ordered = with_replies(_newest_first(_user_first(found)), page.wanted, among)
     best, rest = ordered[:LEADING_HITS], ordered[LEADING_HITS:]
     named: tuple[tuple[PartName, Sequence[Hit]], ...]
     named = (("answers", best), ("what came of it", later), ("answers", rest))
@@ -323,18 +326,29 @@ def _newest_first(hits: Sequence[Hit]) -> list[Hit]:
     return ordered
 
 
-def with_replies(hits: Sequence[Hit], wanted: frozenset[str]) -> list[Hit]:
-    """Return hits, with its reply behind each turn that asks much the same as the message."""
-    by_id = {hit.turn.id: hit for hit in hits}
+def with_replies(hits: Sequence[Hit], wanted: frozenset[str], among: Sequence[Hit]) -> list[Hit]:
+    """Return hits, each with the one among all found that it cannot be read without.
+
+    Behind a turn that asks much the same as the message stands its reply, behind a short reply the question.
+    """
+    by_id = {hit.turn.id: hit for hit in among}
     ordered: dict[str, Hit] = {}
     for hit in hits:
-        ordered[hit.turn.id] = hit
-        if asks(hit.turn) and wanted and 2 * len(wanted & terms_in(hit.turn.text)) >= len(wanted):
-            replies = (by_id[one] for one in hit.neighbours if one in by_id)
-            ordered |= {
-                one.turn.id: one for one in replies if one.turn.time >= hit.turn.time and one.turn.id not in ordered
-            }
+        ordered.setdefault(hit.turn.id, hit)
+        beside = [by_id[one] for one in hit.neighbours if one in by_id]
+        if asks(hit.turn):
+            if wanted and 2 * len(wanted & terms_in(hit.turn.text)) >= len(wanted):
+                beside = [one for one in beside if one.turn.time >= hit.turn.time]
+                ordered |= {one.turn.id: one for one in beside if one.turn.id not in ordered}
+        elif len(hit.turn.text) <= 40:  # characters of a turn that is not read without the question before it
+            questions = (one for one in beside if one.turn.time <= hit.turn.time and asks(one.turn))
+            ordered |= {one.turn.id: one for one in questions if one.turn.id not in ordered}
     return list(ordered.values())
+
+
+def _is_assent(text: str) -> bool:
+    """Return whether a turn of an assistant is an assent, a greeting or thanks, which tells nothing."""
+    return len(terms_in(text[:READ_CHARACTERS])) < MIN_REPLY_TERMS
 
 
 def best_sentence(text: str, wanted: frozenset[str]) -> str:
@@ -430,8 +444,8 @@ class Filling:
         if hit.turn.id in self._shown or (not self._whole and _plain_words(hit.turn.text) in self._texts):
             return
         is_reply = self._user is not None and hit.turn.speaker != self._user
-        if is_reply and not self._whole and len(terms_in(hit.turn.text[:READ_CHARACTERS])) < MIN_REPLY_TERMS:
-            return  # an assent, a greeting, thanks
+        if is_reply and not self._whole and not asks(hit.turn) and _is_assent(hit.turn.text):
+            return
         if self._user is not None:
             sizes = iter((self._shortest(hit.turn, hit.span),))
         else:

@@ -37,7 +37,7 @@ _FIRST_PERSON = re.compile(
     rf"\b{ENGLISH.any_of('word_classes.pronouns.first', 'word_classes.pronouns.first_plural')}\b", re.IGNORECASE
 )
 _DIGIT = re.compile(r"\d")
-_QUOTES = re.compile('["\u201c\u201d:]')
+_QUOTES = re.compile('["\u201c\u201d]')
 
 
 MIN_RELEVANCE = 0.5  # below it nothing is recalled: the models are shifted to it where they are fitted

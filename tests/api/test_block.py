@@ -576,3 +576,17 @@ def test_a_question_of_one_value_gets_the_line_that_has_it_or_a_few_guesses(memo
     block = memory.block(question, tokens=800)
     assert block.tokens < 100
     assert lines is None or lines in block.text
+
+
+def test_a_short_reply_stands_with_the_question_that_it_answers(memory):
+    said = ("We adopted a puppy, a lurcher cross.", "Congratulations! What is she called?", "Juno. My niece picked it.")
+    for minute, (role, text) in enumerate(zip(("user", "assistant", "user"), said, strict=True)):
+        memory.add(role, text, time=NOON + timedelta(minutes=minute))
+    page = memory.block("What did I say about my puppy?")
+    assert [turn.text for turn in page.turns] == list(said)
+
+
+def test_a_pasted_text_behind_a_colon_is_no_reason_to_recall_nothing(memory):
+    memory.add("user", "Grandma picks Tobi up at the annexe in Hill Street on Fridays.", time=NOON)
+    memory.add("assistant", "Noted.", time=NOON)
+    assert memory.block("Note for Grandma please: where she fetches Tobi from on Friday").text
