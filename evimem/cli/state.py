@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ from . import views
 from .arguments import Exit, Misused, Settings, existing, key_given, shown_path
 from .page import Screen, line
 from .views import count_noun
+
+MAX_COUNTED_TURNS = 50_000  # turns of a file that are read before the first is stored, so that their number is known
 
 
 def ingest(  # noqa: PLR0913 - the options
@@ -79,9 +82,12 @@ def ingest(  # noqa: PLR0913 - the options
     (found,) = load(file, format, start=first, refuse=refuse, **options)
     is_new = isinstance(path, Path) and not path.exists()
     opening |= key_given(path)
-    with screen.progress(shown_path(path), "turns") as progress, evimem.open(path, **opening) as memory:
+    turns = iter(found.turns)
+    ahead = list(islice(turns, MAX_COUNTED_TURNS))
+    total = len(ahead) if len(ahead) < MAX_COUNTED_TURNS else None
+    with screen.progress(shown_path(path), "turns", total) as progress, evimem.open(path, **opening) as memory:
         try:
-            report = memory.extend(found.turns, strict=strict, replace=replace, progress=progress)
+            report = memory.extend(chain(ahead, turns), strict=strict, replace=replace, progress=progress)
         except KeyboardInterrupt:
             done = f"{progress.done:,} turns are stored"
             screen.note(f"\nevimem: interrupted; {done}, the same command continues from there")
@@ -110,7 +116,11 @@ def import_(screen: Screen, path: AnyPath, file: Path, **opening: Any) -> Exit:
     Args:
         file: A file or folder that `evimem export` wrote.
     """
-    with evimem.open(path, **key_given(path), **opening) as memory, screen.progress("importing", "turns") as progress:
+    from ..ingest.import_file import count_exported_turns  # noqa: PLC0415 - most of the package, not for a call for help
+
+    opening |= key_given(path)
+    total = count_exported_turns(file)
+    with evimem.open(path, **opening) as memory, screen.progress("importing", "turns", total) as progress:
         report = memory.import_(file, progress=progress)
     data = _added_fields(report)
     return _told(data, data, path, progress.seconds, screen)
@@ -136,7 +146,7 @@ def reembed(
     new = evimem.StaticEmbedder() if model is None else evimem.OpenAIEmbedder(model, dimension, base_url)
     with (
         evimem.MemoryPool(pool, embedder=new, **key_given(pool)) as memories,
-        screen.progress(shown_path(pool), "memories") as progress,
+        screen.progress(shown_path(pool), "memories", sum(1 for _ in pool.glob("*/*.evimem"))) as progress,
     ):
         done = memories.reembed(new, progress=progress)
     data = {"pool": shown_path(pool), "embedder": new.name, "memories": done}

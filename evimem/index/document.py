@@ -131,7 +131,7 @@ def documents(turn: Turn, count: int | None = None) -> tuple[Document, ...]:
     `count` is the number of rows that the turn is stored in; None for a turn that is about to be stored.
     """
     texts = _texts(turn, count)
-    return tuple(_document(f"{turn.speaker} {shown}", text) for text, shown in texts)
+    return tuple(_document(f"{turn.speaker} {shown}", text, turn.text) for text, shown in texts)
 
 
 def found_by(turn: Turn, count: int | None = None, *, plainly: bool = False) -> Attempt[tuple[Document, ...]]:
@@ -166,13 +166,13 @@ def _texts(turn: Turn, count: int | None) -> list[tuple[str, str]]:
     return texts
 
 
-def _document(stated_too: str, text: str) -> Document:
-    stated, asked = Counter(terms(stated_too)), Counter[str]()
+def _document(stated_too: str, text: str, whole: str) -> Document:
+    stated, asked = terms(stated_too), list[str]()
     if _QUESTION_MARKS.search(text):
         for sentence in SENTENCE.findall(text):
-            (asked if _QUESTION_MARKS.search(sentence) else stated).update(terms(sentence))
+            (asked if _QUESTION_MARKS.search(sentence) else stated).extend(terms(sentence))
     else:
-        stated.update(terms(text))
-    length = stated.total() + asked.total()
-    asks = float(np.float32(asked.total() / length)) if length else 0.0
-    return Document(pack_counts(stated, asked), length, asks, mentions_time(text))
+        stated += terms(text)
+    length = len(stated) + len(asked)
+    asks = float(np.float32(len(asked) / length)) if asked else 0.0
+    return Document(pack_counts(Counter(stated), Counter(asked)), length, asks, mentions_time(text, whole))

@@ -14,6 +14,7 @@ from difflib import SequenceMatcher
 from itertools import takewhile
 from typing import Literal
 
+from ..loaders.chat_messages import EMPTY_TEXT
 from ..text.terms import words
 from ..types.stored import Calls
 
@@ -217,8 +218,7 @@ class Beside:
 
     def _tells(self, indices: Sequence[int], least: int = 2) -> bool:
         """Whether messages are not there by chance: so many of them say different things, at some length."""
-        sizes = {one: len(self.texts[one].encode("utf-8", "surrogatepass")) for one in indices}
-        return len({self.given[one] for one, size in sizes.items() if size >= _MIN_TELLING_BYTES}) >= least
+        return len({self.given[one] for one in indices if is_telling(self.texts[one])}) >= least
 
     def _is_list(self, count: int) -> bool:
         """Whether the first so many messages are the last list, or the session, and too varied to be so by chance."""
@@ -407,7 +407,12 @@ def is_within(one: str, other: str) -> bool:
     return len(short) >= _MIN_TELLING_BYTES and short != long and (long.startswith(short) or long.endswith(short))
 
 
+def is_telling(text: str) -> bool:
+    """Return whether a text is too long to be said twice by chance."""
+    return len(text.encode("utf-8", "surrogatepass")) >= _MIN_TELLING_BYTES
+
+
 def is_beginning(one: str, other: str) -> bool:
-    """Return whether a text is another text, or one that was cut off in it."""
+    """Return whether a text is another text, or one that was cut off in it, before its first word too."""
     start = one.rstrip().rstrip(".\u2026")
-    return bool(start) and other.startswith(start)
+    return one == EMPTY_TEXT or (bool(start) and other.startswith(start))

@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from hashlib import blake2b
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from uuid import uuid4
 
 from ..errors import InvalidTurn
 from ..flow import Flow
 from ..lang import ENGLISH
-from ..loaders.chat_messages import ChatMessage, read_message
+from ..loaders.chat_messages import ChatMessage, read_message, words_of
 from ..store.keeper import Keeper
 from ..text.memory_fence import OPEN
 from ..text.terms import words
@@ -23,7 +23,7 @@ from ..types.results import AddReport, TurnOutcome, TurnStatus
 from ..types.stored import Calls, Continuation, Entry, Listing, Place, SessionWindow, WindowRequest
 from ..types.values import DISCARDED, Turn, is_discarded
 from .add import BATCH_TURNS, Ingestion
-from .continuation import LIKENESS_OF_EDIT, Alignment, Beside, Status, is_beginning, likeness
+from .continuation import LIKENESS_OF_EDIT, Alignment, Beside, Status, is_beginning, is_telling, likeness
 
 _NO_TIME = datetime(2000, 1, 1)  # of a message that has none, until it turns out to be known
 _GAP = Place(-1, None)  # between the beginning and the end of a session that was not read whole
@@ -38,8 +38,6 @@ _NOTES: dict[Status, tuple[TurnOutcome, str]] = {
 _OTHER_CONTENT: tuple[TurnOutcome, str] = ("added", "its id is that of another message with other content: both stay")
 _BEFORE_REPLY = timedelta(microseconds=1)  # by which a message is earlier than its reply, which was stored before it
 _CUT_OFF = "it is the beginning of the message that is stored in its place, which stays"
-_SAME_PROMPT = "it differs in its date or wording from a system prompt that is stored, which stays"
-_MAX_CLOCK_LEAD = timedelta(days=1)  # by which the clock of a device is ahead of another; more is another time
 _CLOCK_WORD = re.compile(
     rf"\d|^(?:{ENGLISH.any_of('common.months')}|{ENGLISH.any_of('common.weekdays')}|am|pm|utc|gmt)$", re.IGNORECASE
 )
@@ -105,7 +103,8 @@ class Remembering:
             time = message.time or self._time or _NO_TIME
             if message.role != "system":
                 known = latest is not None and (latest.tzinfo is None) == (time.tzinfo is None)
-                if latest is not None and known and timedelta(0) < latest - time <= _MAX_CLOCK_LEAD:
+                # The clock of a device may be a day ahead of another; more is another time.
+                if latest is not None and known and timedelta(0) < latest - time <= timedelta(days=1):
                     time = latest
                 latest = time
             said, own = (message.speaker, message.text, time), {"message": message.raw}
@@ -236,7 +235,8 @@ class Remembering:
             if same is None and former is None and not self._again and self._new[number].id not in found.forgotten:
                 same = self._same_prompt(self._new[number], stored.near)
                 if same is not None:
-                    self._settle(number, "exists", same.id, _SAME_PROMPT)
+                    why = "it differs in its date or wording from a system prompt that is stored, which stays"
+                    self._settle(number, "exists", same.id, why)
             return same
         own = self._own_time(message)
         return stored.at[own, said].pop(0) if message.id is None and own and stored.at[own, said] else None
@@ -316,16 +316,25 @@ class Remembering:
         for index, (number, status) in enumerate(zip(numbers, laid.statuses, strict=True)):
             if number not in self._new or number in self._changed or status == "new":
                 continue
+            former = current[laid.instead[index]].turn if index in laid.instead else None
             if isinstance(status, int):
                 self._stand(number, current[status])
             elif status == "edited" and (same := self._take_moved(number, left)) is not None:
                 self._settle(number, "exists", same.id)
                 self._mark(same, discarded=False)
-                self._mark_changed(index, laid.instead, numbers, current)
-            elif status == "edited" and index in laid.instead:
-                self._change_in_place(index, laid.instead, numbers, current)
+                if former is not None and self._is_changed(index, laid.instead, numbers, current):
+                    self._mark(former)
+            elif status == "edited" and former is not None:
+                self._change(number, former, marks=self._is_changed(index, laid.instead, numbers, current))
             else:
                 self._notes.setdefault(number, _NOTES[status])
+            stored = (self._message_of(place.turn) for place in places if place.turn is not None)
+            if (
+                status == "edited"
+                and number in self._new
+                and any(_is_cut(self._messages[number], one) for one in stored)
+            ):
+                self._notes[number] = "uncertain", "it may be the beginning of a reply that is stored: both stay"
 
     def _say_again(self, before: Calls, calls: Calls, places: Sequence[Place]) -> None:
         """Store again the message that the call before had again, where this caller proves to give only new ones."""
@@ -383,20 +392,30 @@ class Remembering:
         places: Sequence[Place],
         there: Mapping[int, ChatMessage],
     ) -> Iterator[tuple[int, Place]]:
-        """Yield messages that are the beginnings of stored replies to the same message, with the places of these."""
+        """Yield messages that are the beginnings of stored replies, with the places of these.
+
+        Such a message stands after the message that the reply answered. Where that was deleted, it stands before the
+        next one of the session or, as long as no reply is by chance, before any later one.
+        """
         stored = [there.get(place.seq) for place in places]
-        replies: dict[str, dict[str, int]] = defaultdict(dict)  # by the message before: their places, by content
-        for index, (asked, reply) in enumerate(pairwise(stored), start=1):
-            if asked is not None and reply is not None and reply.role == "assistant":
-                replies[asked.said][reply.said] = index
+        says = [None if one is None else one.said for one in stored]
+        pairs, last = {*pairwise(says)}, {said: index for index, said in enumerate(says)}
+        later = [*accumulate((last.get(said, -1) for _, said in reversed(messages)), max, initial=-1)][::-1]
         before = ""
         for at, (message, said) in enumerate(messages):
-            known = replies[before] if before in replies and message.role == "assistant" else {}
-            whole = [index for index in known.values() if _is_cut(message, stored[index])]
+            replies = enumerate(stored) if (before, said) not in pairs else ()
+            after = [said for _, said in messages[at + 1 : at + 2]]
+            follows, precedes, is_early, index = max(
+                (
+                    (says[one - 1 : one] == [before], says[one + 1 : one + 2] == after != [], one < later[at + 1], one)
+                    for one, reply in replies if _is_cut(message, reply)
+                ),
+                default=(False, False, False, 0),
+            )  # fmt: skip
             before = said
-            if said not in known and whole:
-                before = there[places[whole[-1]].seq].said
-                yield at, places[whole[-1]]
+            if follows or (said not in last and (precedes or (is_early and is_telling(message.text)))):
+                before = str(says[index])
+                yield at, places[index]
 
     def _take_moved(self, number: int, left: list[Place]) -> Turn | None:
         """Return the turn of a place that is left and has the content of a message, and take it; None without one."""
@@ -405,23 +424,6 @@ class Remembering:
                 left.remove(place)
                 return place.turn
         return None
-
-    def _change_in_place(
-        self, index: int, instead: Mapping[int, int], numbers: Sequence[int], places: Sequence[Place]
-    ) -> None:
-        """Store a changed message beside the one in its place, or instead of it."""
-        former = places[instead[index]].turn
-        if former is None:
-            self._notes.setdefault(numbers[index], _NOTES["edited"])
-        else:
-            self._change(numbers[index], former, marks=self._is_changed(index, instead, numbers, places))
-
-    def _mark_changed(
-        self, index: int, instead: Mapping[int, int], numbers: Sequence[int], places: Sequence[Place]
-    ) -> None:
-        former = places[instead[index]].turn if index in instead else None
-        if former is not None and self._is_changed(index, instead, numbers, places):
-            self._mark(former)
 
     def _is_changed(
         self, index: int, instead: Mapping[int, int], numbers: Sequence[int], places: Sequence[Place]
@@ -449,7 +451,7 @@ class Remembering:
         """
         turn, text = self._new[number], self._messages[number].text
         reply = turn.role == former.role == "assistant"
-        if reply and is_beginning(text, former.text):
+        if _is_cut(self._messages[number], self._message_of(former)):
             self._settle(number, "exists", former.id, _CUT_OFF)
         elif by_id and (self._replace or (reply and is_beginning(former.text, text))):
             time = turn.time if self._messages[number].time else former.time
@@ -530,8 +532,10 @@ def _in_dialogue_order(places: Sequence[Place]) -> list[Place]:
 
 
 def _is_cut(message: ChatMessage, reply: ChatMessage | None) -> bool:
-    """Return whether a message is a reply that was cut off."""
-    return reply is not None and reply.role == message.role == "assistant" and is_beginning(message.text, reply.text)
+    """Return whether a message is a reply that was cut off, or any message without the media that it had."""
+    if reply is None or reply.role != message.role or not is_beginning(message.text, reply.text):
+        return False
+    return message.role == "assistant" or words_of(json.loads(reply.raw), message.role) == message.text != reply.text
 
 
 def _own(message: ChatMessage) -> bool:

@@ -19,6 +19,7 @@ from unicodedata import normalize
 from ..types.results import UNKNOWN_ROLE
 from .json_values import Json, held_by, is_media, kept, media_label, mismatch_error, name_in, time_of
 
+EMPTY_TEXT = "[empty message]"  # of a message that says nothing
 TIMES = ("time", "created_at", "timestamp", "create_time", "createdAt")
 _SECONDS = re.compile(r"\d{9,13}(?:\.\d+)?")  # since 1970, or milliseconds: in text, which no other form of a time is
 _ROLES = {
@@ -158,13 +159,13 @@ def _read(whole: dict[str, Json], raw: str) -> ChatMessage:
     mark = "> " if role == "user" else ""
     shown = [(piece, "\n".join(f"{mark}{line}" for line in piece.text.splitlines())) for piece in pieces]
     kind = _kind(message)
-    stand_in = kind if kind and kind != "message" and not message.get("role") else "empty message"
+    stand_in = f"[{kind}]" if kind and kind != "message" and not message.get("role") else EMPTY_TEXT
     compared = [role, name, _canonical(words) if role == "tool" else words, keys, nothing]
     return ChatMessage(
         raw,
         role,
         speaker,
-        "\n".join(quoted if piece.kind == "result" else piece.text for piece, quoted in shown) or f"[{stand_in}]",
+        "\n".join(quoted if piece.kind == "result" else piece.text for piece, quoted in shown) or stand_in,
         _time(message),
         _id(message),
         blake2b(json.dumps(compared, sort_keys=True).encode(), digest_size=15).hexdigest(),

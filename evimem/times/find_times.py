@@ -154,14 +154,14 @@ def _looks_back(text: str, at: datetime) -> int:
     return BACK if ctx.direction(len(question) - 1, len(question) - 1) < 0 else 0
 
 
-def mentions_time(text: str) -> bool:
-    """Return whether a text has words or figures of a form that is a time.
+def mentions_time(text: str, whole: str = "") -> bool:
+    """Return whether a text has words or figures of a form that is a time, in the language of `whole`.
 
-    Without them `find_times` finds nothing. With them it may still find nothing. Only the first LIMIT (16,384)
-    characters are read.
+    `whole` is the text that it is a part of. Without them `find_times` finds nothing; with them it may still find
+    nothing. Only the first LIMIT (16,384) characters are read.
     """
     folded = fold(text[:MAX_TEXT_CHARACTERS])
-    return may_mention_dates(_language_of_times(text), folded)
+    return may_mention_dates(_language_of_times(whole or text), folded)
 
 
 def may_mention_dates(language: str, folded: str) -> bool:

@@ -59,7 +59,7 @@ _NOTHING: SlotSets = frozenset((frozenset(),))
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a form: text, a slot, or alternatives of parts that are a group, optional, or looked at.
+    """A part of a form: text, a slot, or alternatives of parts that are a group, optional, required or forbidden.
 
     `name` is that of the slot or group, or the text; `words` is the list that the slot takes its words from.
     """
@@ -85,13 +85,13 @@ def parse_form(form: str) -> tuple[tuple[Part, ...], ...]:
             branches = [[]]
         elif syntax in (")", ">"):
             (opener, around), inner = outer.pop(), tuple(map(tuple, branches))
-            kind = "look" if opener[-1] in "=!" else "group"
+            kind = {"=": "look", "!": "lack"}.get(opener[-1], "group")
             around[-1].append(Part(kind, opener[4:-1] if "P<" in opener else "", branches=inner))
             branches = around
         elif syntax in "?*" or syntax.startswith(("{0", "{,")):
             branches[-1].append(Part("optional", branches=((branches[-1].pop(),),)))
-        else:
-            branches[-1].append(Part("text"))
+        else:  # beside a boundary of a word no letter stands, as beside a blank
+            branches[-1].append(Part("text", " " if syntax in (r"\s", r"\b") else ""))
     return tuple(map(tuple, branches))
 
 
@@ -163,6 +163,8 @@ def _own_words_in_order(parts: tuple[Part, ...], closed: tuple[bool, bool]) -> N
         before, after = (_is_closed(parts, at, side, closed) for side in _SIDES)
         if part.kind == "group":
             found += _of_every(part.branches, (before, after))
+        elif part.kind == "look":
+            found += _of_every(part.branches, (False, False))
         elif part.kind == "text":
             words = _PLAIN_WORD.finditer(part.name)
             whole = (one for one in words if (one.start() or before) and (one.end() < len(part.name) or after))
@@ -200,7 +202,8 @@ _SEEN = {
 }  # fmt: skip
 # Patterns that a text must match for slots of figures; ordinals and names of decades are looked for besides.
 _FIGURES = {name: re.compile(r"\d") for name in ("day", "number", "minute", "short_year", "digits")} | {
-    "year": re.compile(r"\d{4}|'\d"), "figures": re.compile(r"\d[/.-]"), "decade": re.compile(r"\d0"),
+    "year": re.compile(r"\d(?:(?<='\d)|\d{3})"),
+    "figures": re.compile(r"\d[/.-] ?\d\d?[/.-]"), "decade": re.compile(r"(?:1[5-9]\d|20\d|[2-9])0(?!\d)"),
     "quarter": re.compile(r"q\d"),
 }  # fmt: skip
 _LOOKED_FOR = _FIGURES.keys() | _SEEN.keys()
@@ -237,9 +240,10 @@ class Form:
         return own_words(self.form) if self.grammar.words.latin else ()
 
     @cached_property
-    def needs(self) -> int:
-        """How much a text must have for it to match: forms that need little are read sooner, and match oftener."""
-        return min(map(len, self.ways), default=0) + len(self.own_words)
+    def rarity(self) -> tuple[bool, int]:
+        """How seldom it matches a text that has the words and figures for it: those of figures alone seldom do."""
+        least = min(self.ways, key=len, default=frozenset())
+        return bool(least) and least <= _FIGURES.keys(), len(least) + len(self.own_words)
 
 
 @dataclass(frozen=True)
@@ -255,8 +259,6 @@ class DateForms:
         for name, form in found:
             check_slots(name, form)
         return tuple(Form(self, name, form) for name, form in found)
-
-    # -- which forms a text may have
 
     @cached_property
     def _tables_of_slots(self) -> Mapping[str, SpelledTable[Any]]:
@@ -293,8 +295,8 @@ class DateForms:
 
     @cached_property
     def _needs_of_times(self) -> tuple[tuple[Form, tuple[int, ...], Needed], ...]:
-        """Those of `_needs_of_forms` that are a time by themselves, those that need little first."""
-        return tuple(sorted((one for one in self._needs_of_forms if one[0].is_a_time), key=lambda one: one[0].needs))
+        """Those of `_needs_of_forms` that are a time by themselves, those that match oftener first."""
+        return tuple(sorted((one for one in self._needs_of_forms if one[0].is_a_time), key=lambda one: one[0].rarity))
 
     def _bits_of(self, slots: Iterable[str]) -> int:
         return sum(self._bits[slot] for slot in slots)
@@ -305,18 +307,18 @@ class DateForms:
 
     def forms_in(self, folded: str) -> tuple[Form, ...]:
         """Return the forms for which a folded text has the words."""
-        return tuple(self._forms_among(self._needs_of_forms, folded))
+        return tuple(self._forms_among(folded, are_times=False))
 
     def times_in(self, folded: str) -> Iterator[Form]:
-        """Yield those of them that are a time by themselves; those that need little, and match oftener, first."""
-        return self._forms_among(self._needs_of_times, folded)
+        """Yield those of them that are a time by themselves; those that match oftener first."""
+        return self._forms_among(folded, are_times=True)
 
-    def _forms_among(self, wanted: Iterable[tuple[Form, tuple[int, ...], Needed]], folded: str) -> Iterator[Form]:
+    def _forms_among(self, folded: str, *, are_times: bool) -> Iterator[Form]:
         words, slots = frozenset[str](), 0
         if self.words.latin:
             words = words_of(folded)
-            for word in self._slots_of_words.keys() & words:
-                slots |= self._slots_of_words[word]
+            for word in words:
+                slots |= self._slots_of_words.get(word, 0)
             words |= frozenset() if folded.isascii() else as_written(folded)
         else:
             slots = self._bits_of(slot for slot, pattern in self._patterns_of_slots.items() if pattern.search(folded))
@@ -326,14 +328,21 @@ class DateForms:
             slots |= self._bits_of(slot for slot, pattern in _FIGURES.items() if pattern.search(folded))
         elif slots & self._bits["ordinal"]:
             slots |= self._bits["day"]  # "the fifth"
-        for form, ways, own in wanted:
-            for way in ways:
-                if way & slots == way:
-                    if not any(map(words.isdisjoint, own)):
-                        yield form
-                    break
+        found = self._able_forms.get((are_times, slots))
+        if found is None:
+            if len(self._able_forms) >= 4_096:
+                self._able_forms.clear()
+            wanted = self._needs_of_times if are_times else self._needs_of_forms
+            able = ((form, own) for form, ways, own in wanted if any(way & slots == way for way in ways))
+            found = self._able_forms[are_times, slots] = tuple(able)
+        for form, own in found:
+            if not any(map(words.isdisjoint, own)):
+                yield form
 
-    # -- forms as patterns
+    @cached_property
+    def _able_forms(self) -> dict[tuple[bool, int], tuple[tuple[Form, Needed], ...]]:
+        """The forms, with their own words, that a text with some slots may have; nothing of a text."""
+        return {}
 
     def source(self, form: str) -> str:
         """Return the source of the pattern of a form."""
@@ -381,7 +390,7 @@ class DateForms:
             "figures": FIGURES,
             "year": rf"{year}(?!\d)",
             "short_year": r"(?:' ?)?\d\d(?!\d)",
-            "decade": r"(?:1[5-9]\d|20\d|[2-9])0(?!\d)",
+            "decade": _FIGURES["decade"].pattern,
             "count": rf"(?:\d{{1,3}}|{figures}|{self.words.numbers.source}|{self.words.rough.source})",
             "spoken_hour": rf"(?:{figures}(?!\d)|{self.words.numbers.source})",
             **dict.fromkeys(("day", "number", "hour", "last_hour"), rf"{figures}(?!\d)"),

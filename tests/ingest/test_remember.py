@@ -459,3 +459,43 @@ def test_facts_of_a_discarded_turn_are_no_facts_about_anybody(tmp_path):
         memory.add("Mira", "I live in Leeds.", time="2024-03-12T18:21")
         assert [fact.object for fact in memory.facts(about="Mira")] == ["Leeds"]
         assert memory.facts(["former"]), "those of a turn that is named are told"
+
+
+LONG_REPLY = "Prune the roses in March, water them twice a week, and feed them once before summer begins."
+
+
+def test_a_reply_that_was_cut_off_is_known_where_its_question_left_the_history(memory):
+    asked = [user("How do I care for roses?"), assistant(LONG_REPLY), user("And the hedge?"), assistant("Trim it.")]
+    outcomes(memory, asked, 1)
+    cut = assistant(LONG_REPLY[:30])
+    assert outcomes(memory, [user("A summary of the beginning."), cut, *asked[2:]], 2) == [
+        "added", "exists", "exists", "exists",
+    ]  # fmt: skip
+
+
+def test_a_short_cut_reply_that_nothing_around_it_tells_is_doubtful(memory):
+    asked = [user("How are the roses?"), assistant(LONG_REPLY), user("Good."), *HISTORY]
+    outcomes(memory, asked, 1)
+    assert outcomes(memory, [user("A summary of it all."), assistant(LONG_REPLY[:7]), *HISTORY], 2) == [
+        "added", "uncertain", *["exists"] * len(HISTORY),
+    ]  # fmt: skip
+
+
+def test_an_empty_reply_gives_way_to_the_whole_one(memory):
+    outcomes(memory, [user("Write a poem about rivers."), assistant("")], 1)
+    outcomes(memory, [user("Write a poem about rivers."), assistant("Down to the sea.")], 2)
+    assert [turn.text for turn in memory.turns()] == ["Write a poem about rivers.", "Down to the sea."]
+
+
+def test_a_message_is_known_without_the_image_that_it_had(memory):
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+    words = "Which dog is this?"
+    outcomes(memory, [{"role": "user", "content": [{"type": "text", "text": words}, image]}, assistant("A beagle.")], 1)
+    assert outcomes(memory, [user(words), assistant("A beagle."), *RUN], 2) == ["exists"] * 2 + ["added"] * 2
+
+
+def test_a_reply_before_one_that_is_known_by_its_id_is_a_cut_one_of_the_session(memory):
+    asked = [user("How?", id="1"), assistant(LONG_REPLY, id="2"), user("And?", id="3"), assistant("Trim it.", id="4")]
+    outcomes(memory, asked, 1)
+    minted = [assistant(LONG_REPLY[:30], id="n2"), *asked[2:]]
+    assert outcomes(memory, minted, 2) == ["exists"] * 3
