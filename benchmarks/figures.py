@@ -113,21 +113,19 @@ FIGURES = (  # the longest first, so that no core waits for the last
     Figure("walks", "benchmarks.walks", timed=True),
     Figure("speed", "benchmarks.speed 1000 10000", timed=True),
     Figure("floor", "benchmarks.floor --waiting 50000", timed=True),
-    Figure("calls", "benchmarks.scaling 1000 10000", timed=True),
-    Figure("beside_scan", "benchmarks.beside_scan 10000 100000", timed=True),
+    Figure("scaling", "benchmarks.scaling 1000 10000 100000 --facts-up-to 10000", timed=True),
+    Figure("beside_scan", "benchmarks.beside_scan 10000 50000", timed=True),
+    Figure(
+        "vector_index",
+        "benchmarks.vector_index --sizes 10000 50000 --data speech --graph hnswlib voyager",
+        timed=True,
+    ),
     Figure("depth", "benchmarks.depth 2000", timed=True),
     Figure("links", "benchmarks.links 1000 10000", timed=True),
     Figure(
         "peers",
         "benchmarks.beside_peers LOCOMO --turns 1000",
         "the interpreter of an environment: give --peers",
-        timed=True,
-    ),
-    Figure("scaling", "benchmarks.scaling 1000 10000 100000 1000000", "hours: give --long", timed=True),
-    Figure(
-        "vector_index",
-        "benchmarks.vector_index --sizes 10000 50000 100000 --data speech --graph hnswlib voyager",
-        "hours: give --long",
         timed=True,
     ),
     Figure(
@@ -141,7 +139,11 @@ FIGURES = (  # the longest first, so that no core waits for the last
         f"--loops {MAILED_LOOPS} --every 5",
         "a model: give --model-replies",
     ),
-    Figure("reader", "benchmarks.reader benchmarks/fresh --seed 4 --mailbox mailbox", "a model: give --model-replies"),
+    Figure(
+        "reader",
+        "benchmarks.reader benchmarks/fresh --seed 4 --tokens 800 --mailbox mailbox",
+        "a model: give --model-replies",
+    ),
 )
 BY_HAND = {
     "real_model": "EVIMEM_REAL_RESULT=real_model.json python -m pytest -m nightly tests/real_model",
@@ -182,7 +184,6 @@ def _parser() -> argparse.ArgumentParser:
         help="ask a reader by files in the folder mailbox; repeat until it is done",
     )
     add("--jobs", type=int, metavar="N", help="figures that measure no time at once (default: one for each core)")
-    add("--long", action="store_true", help="make also what takes hours")
     add("--again", action="store_true", help="make also what was made at this commit")
     add("--list", action="store_true", help="print the figures and their commands")
     add("--check", action="store_true", help="make nothing; fail where a figure is older than the last release")
@@ -224,7 +225,7 @@ def lacking_for(figure: Figure, options: argparse.Namespace) -> str:
     """Return what a figure needs and is not given; empty where nothing lacks."""
     if LOCOMO in shlex.split(figure.words) and options.locomo is None:
         return "the data set LoCoMo: give --locomo"
-    given = {"--peers": options.peers, "--long": options.long, "--model-replies": options.model_replies}
+    given = {"--peers": options.peers, "--model-replies": options.model_replies}
     named = next((option for option in given if option in figure.needs), None)
     lacks_modules = "metric_libraries.txt" in figure.needs and not all(map(find_spec, METRIC_MODULES))
     return figure.needs if lacks_modules or (named and not given[named]) else ""

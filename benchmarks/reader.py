@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import random
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,12 +65,14 @@ def drawn(chats: list[LabelledChat], seed: int) -> dict[str, list[ChatQuestion]]
     return found
 
 
-def asked(chat: LabelledChat, questions: list[ChatQuestion], model: ChatModel) -> Iterator[Read | None]:
+def asked(
+    chat: LabelledChat, questions: list[ChatQuestion], model: ChatModel, budgets: Sequence[int]
+) -> Iterator[Read | None]:
     """Yield each question with its replies; None where a reply is waited for."""
     with tempfile.TemporaryDirectory() as folder, evimem.open(Path(folder) / "m.evimem") as memory:
         memory.extend(chat.turns, strict=True)
         for one in questions:
-            blocks = {n: memory.block(one.text, tokens=n, asked_at=one.asked_at) for n in BUDGETS}
+            blocks = {n: memory.block(one.text, tokens=n, asked_at=one.asked_at) for n in budgets}
             replies: dict[int, str] = {}
             for n, block in blocks.items():
                 today = f"Asked on {one.asked_at}.\n" if one.asked_at else ""
@@ -79,13 +81,14 @@ def asked(chat: LabelledChat, questions: list[ChatQuestion], model: ChatModel) -
                     replies[n] = model.complete(Complete("answer", SYSTEM, prompt)).text
                 except ModelUnavailable:
                     continue
-            yield Read(chat.name, one, replies) if len(replies) == len(BUDGETS) else None
+            yield Read(chat.name, one, replies) if len(replies) == len(budgets) else None
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("chats", type=data_set("chats"))
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--tokens", type=int, nargs="+", default=BUDGETS, help="of each block")
     reader = parser.add_mutually_exclusive_group(required=True)
     reader.add_argument("--model", help="the chat model that reads")
     reader.add_argument("--mailbox", type=Path, metavar="DIR", help="be the reader: requests and replies are files")
@@ -94,7 +97,7 @@ def main() -> None:
     model = Mailbox(options.mailbox) if options.mailbox else evimem.OpenAI(model=options.model)
     chats = read_chats(options.chats)
     wanted = drawn(chats, options.seed)
-    rows = [one for chat in chats for one in asked(chat, wanted[chat.name], model)]
+    rows = [one for chat in chats for one in asked(chat, wanted[chat.name], model, options.tokens)]
     read = [one for one in rows if one is not None]
     if len(read) < len(rows):
         parser.exit(1, f"{len(rows) - len(read)} questions wait for replies; run this again when they are there\n")
@@ -102,7 +105,7 @@ def main() -> None:
         "answerable": [one for one in read if one.question.answer is not None],
         "never told": [one for one in read if one.question.answer is None],
     }
-    measures = {f"right, {n:,} tokens": lambda one, n=n: float(one.is_right(n)) for n in BUDGETS}
+    measures = {f"right, {n:,} tokens": lambda one, n=n: float(one.is_right(n)) for n in options.tokens}
     cells = rows_of(measures, groups, lambda one: one.chat)
     record("reader", options, [ResultTable("reader", "A reader of blocks", ("", *groups), cells, ())], [options.chats])
 

@@ -3,7 +3,7 @@
 The synthetic set (scoring/synthetic.py) from one seed, with the same people and questions at every size and more
 filler between them. A chain of n needs n turns: the question names the first person and the relations. Times are of
 the processor, which other work on the machine lengthens less than those of a clock. A million turns take about a
-quarter of an hour and 2 GB of disk.
+quarter of an hour and 2 GB of disk; reading and linking the facts of as many takes hours (`--facts-up-to`).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -31,9 +32,11 @@ def main() -> None:
     parser.add_argument("sizes", nargs="+", type=int)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--depth", type=int, default=4, help="turns of the longest chain (4)")
+    parser.add_argument("--facts-up-to", type=int, metavar="TURNS", help="search facts up to this size only")
     add_result(parser)
     options = parser.parse_args()
-    columns = [column(size, options.seed, options.depth) for size in sorted(options.sizes)]
+    most = options.facts_up_to or max(options.sizes)
+    columns = [column(size, options.seed, options.depth, facts=size <= most) for size in sorted(options.sizes)]
     head = ("", *(f"{size:,} turns" for size in sorted(options.sizes)))
     tables = []
     for key, title in (("sizes", "Recall and cost by size and depth, synthetic"), ("calls", "Calls beside a search")):
@@ -43,8 +46,11 @@ def main() -> None:
     record("scaling", options, tables)
 
 
-def column(size: int, seed: int, depth: int) -> dict[str, dict[str, Cell]]:
-    """Return the figures of one size by table and name: recall by kind of question and times; calls beside a search."""
+def column(size: int, seed: int, depth: int, *, facts: bool) -> dict[str, dict[str, Cell]]:
+    """Return the figures of one size by table and name: recall by kind of question and times; calls beside a search.
+
+    Without `facts` none are read or searched.
+    """
     chat = synthetic_chat(seed, turns=size, people=PEOPLE, depth=depth)
     told = [one for one in chat.questions if one.evidence]
     found: dict[str, list[float]] = {}
@@ -55,20 +61,20 @@ def column(size: int, seed: int, depth: int) -> dict[str, dict[str, Cell]]:
         memory.extend(chat.turns, strict=True)
         rate = len(chat.turns) / (time.process_time() - started)
         memory.search("warm up")
-        memory.enrich()
-        memory.search_facts("warm up")
+        beside: dict[str, Callable[[str], object]] = {"block, 800 tokens, CPU ms": partial(memory.block, tokens=800)}
+        if facts:
+            memory.enrich()
+            memory.search_facts("warm up")
+            beside["search_facts, k=10, CPU ms"] = partial(memory.search_facts, k=DEPTH)
         for one in told:
             started = time.process_time()
             ranked = [hit.turn.id for hit in memory.search(one.text, DEPTH)]
             times.append(1000 * (time.process_time() - started))
             calls.setdefault("search, k=10, CPU ms", []).append(times[-1])
-            for name, call in (
-                ("block, 800 tokens", partial(memory.block, one.text, tokens=800)),
-                ("search_facts, k=10", partial(memory.search_facts, one.text, DEPTH)),
-            ):
+            for name, call in beside.items():
                 started = time.process_time()
-                call()
-                calls.setdefault(f"{name}, CPU ms", []).append(1000 * (time.process_time() - started))
+                call(one.text)
+                calls.setdefault(name, []).append(1000 * (time.process_time() - started))
             found.setdefault(f"R@{DEPTH}, {one.kind}", []).append(recall(ranked, one.evidence, DEPTH))
             if len(one.evidence) > 1:
                 found.setdefault(f"All@{DEPTH}, {one.kind}", []).append(found_all(ranked, one.evidence, DEPTH))

@@ -23,7 +23,7 @@ from benchmarks.figures import (
 from benchmarks.scoring.provenance import current_commit
 from evimem.errors import ImportFailed
 
-NONE_GIVEN = argparse.Namespace(locomo=None, peers=None, long=False, model_replies=False)
+NONE_GIVEN = argparse.Namespace(locomo=None, peers=None, model_replies=False)
 
 
 def test_every_result_file_has_a_command_and_no_other_name_stands_in_the_table() -> None:
@@ -63,7 +63,7 @@ def test_the_last_release_is_the_newest_dated_heading() -> None:
     ("words", "needs", "told"),
     [
         ("benchmarks.block LOCOMO", "", "--locomo"),
-        ("benchmarks.scaling 10", "hours: give --long", "--long"),
+        ("benchmarks.reader", "a model: give --model-replies", "--model-replies"),
         ("benchmarks.walks", "", ""),
     ],
 )

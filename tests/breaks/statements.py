@@ -3,10 +3,15 @@
 from dataclasses import replace
 from typing import Any
 
+from evimem.api.memory import Memory
+from evimem.errors import DimensionMismatch
 from evimem.extract import labels
+from evimem.extract.rule_extractor import RuleExtractor
 from evimem.judging import apply_verdict
-from evimem.llm import llm_judge, read_verdict
-from evimem.loops import answering, iris, memr3, mgretrieval, mragent, retrieve, session
+from evimem.judging.judge import TOOLS
+from evimem.llm import llm_judge, read_verdict, request
+from evimem.loops import answering, evidence_view, iris, memr3, mgretrieval, mragent, retrieve, session
+from evimem.text.names import NameSearch
 
 from .patch import changed, put
 from .registry import breaks
@@ -33,14 +38,9 @@ def gaps_are_never_searched_for() -> None:
     gate=f"{IRIS}::test_e6_what_is_found_first_in_an_iteration_is_seen_by_its_check_and_may_be_answered_from", says=RED
 )
 @breaks(gate=f"{FIXTURES}::test_f1_all_facts_that_are_new_in_an_iteration_are_seen_in_its_check", says=RED)
+@breaks(gate=f"{LETTER}::test_e6_every_check_is_given_all_facts_found_so_far_and_the_answer_their_turns_too", says=RED)
 def a_view_has_one_turn() -> None:
-    honest = session.Session.show
-
-    def show(self: Any, iteration: int, entities: Any = (), *, only: Any = None) -> Any:
-        view = honest(self, iteration, entities, only=only)
-        return replace(view, shown=view.shown[:1])
-
-    put(session.Session, "show", show)
+    changed(session, "_view", lambda view: replace(view, shown=view.shown[:1], context={}))
 
 
 @breaks(gate=f"{IRIS}::test_e7_a_name_with_too_few_facts_lowers_the_tier_and_is_looked_for", says=RED)
@@ -105,7 +105,6 @@ def every_citation_is_kept() -> None:
     put(answering, "check_citations", lambda citations, citable, facts: (tuple(citations), 0))
 
 
-@breaks(gate=f"{LETTER}::test_e6_every_check_is_given_all_facts_found_so_far_and_the_answer_their_turns_too", says=RED)
 @breaks(gate=f"{LETTER}::test_e5_what_is_searched_and_counted_are_facts", says=RED)
 def edges_of_facts_are_not_followed() -> None:
     put(retrieve.TupleRetrieval, "follow_edges", lambda self, fact_ids, iteration: None)
@@ -212,13 +211,22 @@ def claims_are_not_kept() -> None:
     put(apply_verdict, "_new_claims", lambda tracker, claims: iter(()))
 
 
-@breaks(
-    gate=f"{MGRETRIEVAL}::test_g2_at_most_four_keywords_of_the_memory_are_read_from_all_of_them_to_each_alone", says=RED
-)
 @breaks(gate=f"{MGRETRIEVAL}::test_g5_what_each_keyword_has_alone_contains_every_higher_level", says=RED)
 def a_pyramid_is_its_base() -> None:
     def groups(terms: Any, size: Any, *, largest_first: bool = False) -> Any:
         yield from ((one,) for one in terms)
+
+    put(mgretrieval, "keyword_groups", groups)
+
+
+@breaks(
+    gate=f"{MGRETRIEVAL}::test_g2_at_most_four_keywords_of_the_memory_are_read_from_all_of_them_to_each_alone", says=RED
+)
+def a_pyramid_is_read_from_its_base() -> None:
+    honest = mgretrieval.keyword_groups
+
+    def groups(terms: Any, size: Any, *, largest_first: bool = False) -> Any:
+        yield from reversed(list(honest(terms, size, largest_first=largest_first)))
 
     put(mgretrieval, "keyword_groups", groups)
 
@@ -275,3 +283,156 @@ def all_that_tools_return_is_kept() -> None:
 @breaks(gate=f"{MRAGENT}::test_r1_turns_that_are_read_side_by_side_share_their_labels", says=RED)
 def labels_are_not_joined() -> None:
     put(labels, "_join", lambda name, known: name)
+
+
+@breaks(gate=f"{IRIS}::test_e1_a_turn_is_stored_verbatim_and_once", says=RED)
+def texts_are_stripped() -> None:
+    honest = Memory.add
+    put(Memory, "add", lambda self, speaker, text, **given: honest(self, speaker, text.strip(), **given))
+
+
+@breaks(gate=f"{IRIS}::test_e2_a_turn_that_asserts_something_yields_facts_about_its_speaker", says=RED)
+@breaks(gate=f"{IRIS}::test_e3_a_time_is_reckoned_from_its_turn_as_fine_as_it_was_said", says=RED)
+@breaks(gate=f"{IRIS}::test_e4_facts_are_linked_once_and_both_ways_where_they_are_similar", says=RED)
+@breaks(gate=f"{IRIS}::test_e4_the_facts_of_a_turn_are_a_chain", says=RED)
+@breaks(gate=f"{LETTER}::test_e4_from_a_fact_lead_those_of_its_turn_and_those_alike_and_no_others", says=RED)
+def a_turn_has_no_facts() -> None:
+    changed(RuleExtractor, "extract", lambda found: found[:0])
+
+
+@breaks(gate=f"{IRIS}::test_e14_at_most_one_request_a_check_and_one_for_the_answer", says=RED)
+@breaks(gate=f"{IRIS}::test_e14_the_papers_pattern_takes_at_most_three_k_plus_three", says=RED)
+def everything_is_judged_twice() -> None:
+    honest = session.Rounds.judge
+
+    def judge(self: Any, number: int) -> Any:
+        yield from honest(self, number)
+        return (yield from honest(self, number))
+
+    put(session.Rounds, "judge", judge)
+
+
+@breaks(gate=f"{LETTER}::test_e_a_memory_without_facts_is_refused_by_name", says=RED)
+def facts_are_never_none() -> None:
+    put(retrieve.TupleRetrieval, "count", lambda self: 1)
+
+
+@breaks(gate=f"{LETTER}::test_e7_facts_count_that_contain_a_name_whoever_states_them", says=RED)
+def no_statement_counts() -> None:
+    put(evidence_view, "_count_statements", lambda facts: 0)
+
+
+@breaks(gate=f"{FIXTURES}::test_f4_a_reply_in_labelled_lines_is_repaired_once", says=RED)
+def the_repair_does_not_say_why() -> None:
+    put(request, "_complaint", lambda error: "")
+    honest = request._attempt
+
+    def attempt(asked: Any, parse: Any, ledger: Any, *, repairs: int) -> Any:
+        return (yield from honest(asked, parse, ledger, repairs=0))
+
+    put(request, "_attempt", attempt)
+
+
+@breaks(gate=f"{FIXTURES}::test_f5_remarks_behind_a_value_are_no_part_of_it", says=RED)
+@breaks(gate=f"{FIXTURES}::test_f6_what_is_missing_keeps_its_case", says=RED)
+def gaps_are_written_small() -> None:
+    honest = read_verdict._verdict
+
+    def verdict(reply: Any, view: Any, shown: Any, query: str = "") -> Any:
+        made = honest(reply, view, shown, query)
+        small = tuple(replace(gap, text=gap.text.lower()) for gap in made.gaps)
+        return replace(made, gaps=small, confidence=round(made.confidence, 1))
+
+    put(read_verdict, "_verdict", verdict)
+
+
+@breaks(gate=f"{FIXTURES}::test_f10_a_clause_with_when_is_no_question_about_time", says=RED)
+def every_question_is_about_time() -> None:
+    changed(session, "analyse", lambda found: replace(found, temporal=True))
+
+
+@breaks(gate=f"{FIXTURES}::test_f13_a_name_is_a_whole_word", says=RED)
+def a_name_is_any_run_of_letters() -> None:
+    put(NameSearch, "_find", lambda self, name: name.casefold() in self._folded)
+
+
+@breaks(gate=f"{FIXTURES}::test_f14_what_is_true_of_another_person_is_not_answered", says=RED)
+def what_is_told_of_another_is_answered() -> None:
+    put(apply_verdict, "DECLINED_GAP_KINDS", ())
+
+
+@breaks(gate=f"{FIXTURES}::test_f16_vectors_of_another_width_are_an_error_that_names_both", says=RED)
+def the_width_of_vectors_is_not_told() -> None:
+    honest = DimensionMismatch.__init__
+    put(DimensionMismatch, "__init__", lambda self, given, stored: honest(self, stored, given))
+
+
+@breaks(gate=f"{CLAIMS}::test_m12_each_part_can_be_left_out", says=RED)
+@breaks(gate=f"{MGRETRIEVAL}::test_g9_its_ablations_leave_out_one_part_each", says=RED)
+def no_part_can_be_left_out() -> None:
+    put(session.Session, "has", lambda self, part: True)
+
+
+@breaks(gate=f"{CLAIMS}::test_m3_what_stands_beside_a_turn_is_shown_on_demand_and_never_returned", says=RED)
+def nothing_stands_beside_a_turn() -> None:
+    put(retrieve.Retrieval, "around", lambda self, turn_ids: {})
+
+
+@breaks(gate=f"{CLAIMS}::test_m11_its_numbers_are_settings", says=RED)
+@breaks(gate=f"{MEMR3}::test_m8_the_same_decisions_over_another_backend_lead_to_an_equivalent_trace", says=RED)
+def a_search_returns_one_turn_more() -> None:
+    honest = retrieve.Retrieval.further
+
+    def further(self: Any, wanted: Any, k: int, *, path: str, iteration: int, without: Any = frozenset()) -> Any:
+        more = k + (self.searches.analysis.question != wanted.text)
+        return (yield from honest(self, wanted, more, path=path, iteration=iteration, without=without))
+
+    put(retrieve.Retrieval, "further", further)
+
+
+@breaks(gate=f"{MGRETRIEVAL}::test_g1_keywords_that_a_model_writes_stand_in_the_place_of_the_stems_of_a_turn", says=RED)
+def an_exchange_is_one_turn() -> None:
+    put(mgretrieval, "exchanges", lambda turns: [(turn.id,) for turn in turns])
+
+
+@breaks(gate=f"{MGRETRIEVAL}::test_g8_a_pyramid_is_as_deep_as_it_is_to_be", says=RED)
+@breaks(gate=f"{MGRETRIEVAL}::test_g2_the_whole_vocabulary_is_chosen_from_in_pages", says=RED)
+def every_keyword_is_chosen() -> None:
+    def choose(rounds: Any, page: Any) -> Any:
+        yield from ()
+        return list(page)
+
+    put(mgretrieval, "_choose", choose)
+
+
+@breaks(gate=f"{MRAGENT}::test_r1_cues_have_tags_tags_have_turns_and_there_is_a_way_back", says=RED)
+@breaks(gate=f"{MRAGENT}::test_r1_what_an_item_brings_up_is_cues_with_their_tags_which_are_listed_by_it", says=RED)
+@breaks(gate=f"{MRAGENT}::test_r1_a_model_files_turns_under_tags_and_under_topics_of_several_sessions", says=RED)
+def a_turn_has_no_tag() -> None:
+    put(mragent, "tags", lambda hit, cue: ())
+
+
+@breaks(gate=f"{MRAGENT}::test_r4_how_many_calls_a_turn_makes_is_a_setting", says=RED)
+@breaks(gate=f"{MRAGENT}::test_r4_a_call_is_made_once_a_few_in_a_turn_and_turns_have_an_end", says=RED)
+def a_turn_makes_one_call() -> None:
+    changed(llm_judge, "read_move", lambda move: replace(move, calls=move.calls[:1]))
+
+
+@breaks(gate=f"{MRAGENT}::test_r5_what_an_answer_rests_on_is_among_its_citations_whatever_its_words_cite", says=RED)
+def what_an_answer_rests_on_is_not_cited() -> None:
+    put(answering, "_cite_turns", lambda turn_ids: ())
+
+
+@breaks(gate=f"{MRAGENT}::test_r8_a_graph_without_tags_or_contents_is_not_spoken_of", says=RED)
+def every_graph_has_every_tool() -> None:
+    put(mragent, "tools_of", lambda graph: TOOLS)
+
+
+@breaks(gate=f"{MRAGENT}::test_r8_without_reasoning_a_graph_is_walked_by_rule_in_one_turn", says=RED)
+def no_graph_is_walked() -> None:
+    put(mragent.Exploring, "_walk", lambda self: nothing())
+
+
+@breaks(gate=f"{MRAGENT}::test_r_without_a_model_nothing_is_explored_and_the_answer_says_what_was_done", says=RED)
+def nothing_says_that_no_model_explored() -> None:
+    put(mragent, "BY_RULE_REASON", "searched")
