@@ -93,6 +93,7 @@ FIGURES = (  # the longest first, so that no core waits for the last
     Figure("loops-scripted", "benchmarks.loops benchmarks/chats --scripted --literal --every 4"),
     Figure("loops", "benchmarks.loops benchmarks/chats --literal --every 4"),
     Figure("papers", "benchmarks.paper_tables evimem LOCOMO --every 8"),
+    Figure("papers-loops", "benchmarks.paper_tables loops LOCOMO --every 20"),
     Figure("loops-locomo", "benchmarks.loops LOCOMO --literal --every 8"),
     Figure("model_calls", "benchmarks.model_calls LOCOMO --chats benchmarks/chats --every 4"),
     Figure("locomo", "benchmarks locomo LOCOMO --offline --wide"),

@@ -8,7 +8,7 @@ All of them are of EviMem to the letter (`evimem.loops.VARIANTS`), whose units a
 are the main tables of those papers, by category: their loop, as it ships and as published, beside one search and their
 baselines; the same with -ablations are theirs. memr3-sweep and mgretrieval-sweep vary their numbers, memr3-iterations
 counts decisions by category, mgretrieval-rounds scores the answers by round. `evimem` asks once and makes
-that paper's, `all` makes each of them.
+that paper's, `loops` those of the others, `all` makes each of them.
 --repeat N asks everything N times, and adds the mean and standard deviation over the runs.
 
 Without --model all is deterministic: the offline judge and reader stand in the place of the models, and no row compares
@@ -159,7 +159,7 @@ class PaperTable:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("table", choices=(*TABLES, "evimem", "all"))
+    parser.add_argument("table", choices=(*TABLES, "evimem", "loops", "all"))
     parser.add_argument("locomo", type=data_set("locomo"))
     parser.add_argument("--every", type=int, default=1, metavar="N", help="ask every Nth question (default: all)")
     parser.add_argument(
@@ -179,7 +179,9 @@ def main() -> None:
     if options.table in OF_MRAGENT and not asking.llm:
         parser.error(f"{options.table} explores with a model: give --settings, --model or --mailbox")
     of_evimem = {name: one for name, one in TABLES.items() if name.partition("-")[0] not in LOOPS}
-    named = {"all": TABLES, "evimem": of_evimem}.get(options.table) or {options.table: TABLES[options.table]}
+    of_loops = {name: one for name, one in TABLES.items() if name not in of_evimem}
+    groups = {"all": TABLES, "evimem": of_evimem, "loops": of_loops}
+    named = groups.get(options.table) or {options.table: TABLES[options.table]}
     named = {name: one for name, one in named.items() if asking.llm or name not in OF_MRAGENT}
     wanted = {name: one for name, one in named.items() if (served and served.second_judge) or not one.two_judges}
     rows = {name: _approach(name, asking.llm, options.judge, asking.marker) for name in _needed(wanted.values())}
