@@ -247,6 +247,7 @@ def show_block(request: PageRequest) -> Page:
         "sizes": [{"tokens": each, "used": one.tokens, "turns": len(one.turns)} for each, one in blocks.items()],
         "left_out": left_out,
         "below": len(outside) - len(left_out),
+        "compared": len(hits),
         "not_found": max(request.memory.health().turns - len(known), 0),
         "empty": _why_empty(request, message, block, size, hits) if not block.text else None,
         "named": _why_not(request, named[0], hits, blocks, size) if named else None,

@@ -162,7 +162,7 @@ def test_a_block_counts_the_turns_that_the_search_did_not_find(exploring):
     shown = exploring.data("/block?q=What+is+Mira+allergic+to%3F&tokens=300")
     seen = shown["block"]["turns"] + [one["hit"]["turn"] for one in shown["left_out"]]
     assert 183 - len({turn["id"] for turn in seen}) == shown["below"] + shown["not_found"]
-    assert f"{shown['not_found']} more turns were not found" in exploring.page(
+    assert f"{shown['not_found']} more turns are not among the 30 best" in exploring.page(
         "/block?q=What+is+Mira+allergic+to%3F&tokens=300"
     )
 
