@@ -34,11 +34,11 @@ def draft_answer(session: Session, check: Check) -> Flow[Draft]:
 def _quote_instead(session: Session, check: Check, why: str | None) -> Flow[Draft | None]:
     """Return a quotation of the evidence that a model found no answer in; None where no line is likely to hold one.
 
-    A model that says what is missing refuses for a reason: nothing is quoted against it. How likely a line is was
-    fitted on searches for the question: a loop that made none quotes nothing. No request is made.
+    A false premise and the evidence of another person are answers of a kind: none is quoted against them. How likely a
+    line is was fitted on searches for the question: a loop that made none quotes nothing. No request is made.
     """
     judge = session.task.quoting
-    if judge is None or check.stated or any(gap.kind in DECLINED_GAP_KINDS for gap in check.verdict.gaps):
+    if judge is None or any(gap.kind in DECLINED_GAP_KINDS for gap in check.verdict.gaps):
         return None
     if all(item.path != "anchor" for item in session.retrieval.evidence):
         return None

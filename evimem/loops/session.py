@@ -20,7 +20,7 @@ from ..query.analysis import analyse
 from ..query.remaining_turns import remaining
 from ..types.stored import EVERYTHING, MemoryOverview
 from ..types.trace import TRACE_VERSION, Acted, Complete, Event, Judged, Stopped
-from ..types.values import Gap, Hit, Tier, Turn
+from ..types.values import Hit, Tier, Turn
 from .evidence_view import EntityCounter, select
 from .retrieve import Arrived, Retrieval, Search, Task, TupleRetrieval, strategy_name
 
@@ -38,7 +38,7 @@ class Check:
 
     `most` is the confidence that the clamps of E7 and E8 leave, 1 where they lowered none. `draft` is the answer that
     the judge gave with the verdict, None where it was not asked for one; `rests_on` are the ids of the turns that any
-    answer from it cites, `stated` the gaps that the judge itself named.
+    answer from it cites.
     """
 
     view: View
@@ -47,7 +47,6 @@ class Check:
     most: float = 1.0
     draft: Draft | None = None
     rests_on: tuple[str, ...] = ()
-    stated: tuple[Gap, ...] = ()
 
 
 class Record(list[Event]):
@@ -176,9 +175,8 @@ class Session:
         self.before = settled = _calibrate_verdict(self, view, verdict)
         view = replace(view, tracker=self.tracker, pinned=self.pinned)
         most = settled.confidence if settled.confidence < verdict.confidence else 1.0
-        stated = tuple(gap for gap in verdict.gaps if gap.kind != "none")
         lowered = settled.tier is not verdict.tier
-        return Check(view, settled, lowered=lowered, most=most, draft=verdict.draft, stated=stated)
+        return Check(view, settled, lowered=lowered, most=most, draft=verdict.draft)
 
     def add_context(self, turn_ids: Iterable[str], view: View) -> None:
         """Add turns around the evidence of a view to the evidence: a verdict's witnesses stay in view."""

@@ -40,7 +40,7 @@ def test_one_open_requirement_is_looked_for_before_what_is_exact_is_answered(pup
     judge = script([Verdict(EXACT, 0.95, supported=mapped), Verdict(EXACT, 0.95, supported=whole)])
     answer = puppy.ask(QUESTION, judge)
     assert (answer.tier, len(judge.views)) == (EXACT, 2)
-    assert of(answer, Judged)[0].gaps == (Gap("attribute", "puppy called", "puppy called"),)
+    assert of(answer, Judged)[0].gaps == (Gap("attribute", "puppy called", QUESTION),)
 
 
 def test_what_is_waived_is_not_open(puppy: Any, script: Any) -> None:
