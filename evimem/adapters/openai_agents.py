@@ -13,6 +13,7 @@ from typing import Any
 from ..api.async_memory import AsyncMemory
 from ..api.checked_arguments import checked_messages
 from ..errors import MissingExtra, UnknownTurn
+from ..page.question import asks
 from .message_log import message_of, new_turns
 
 
@@ -95,7 +96,9 @@ def recall_of(memory: AsyncMemory, tokens: int) -> Callable[[str], Awaitable[str
             question: What you want to know, as a whole question that names who it is about.
         """
         asked = [{"role": "user", "content": question}]  # whose text the block leaves out
-        block = await memory.block(asked, tokens=tokens, gate=False)
+        newest = await memory.turns(limit=1, newest=True)  # a session may have stored the user's question already
+        just_asked = [turn.id for turn in newest if turn.role == "user" and asks(turn)]
+        block = await memory.block(asked, tokens=tokens, gate=False, exclude=just_asked)
         return block.text or "The memory holds nothing about this: say that you do not know."
 
     return recall

@@ -136,7 +136,7 @@ def write_block(  # noqa: PLR0913, PLR0917 - the parts of a page
 
 def _asks_for_value(asked: Asked, found: BlockSearch, request: float) -> bool:
     """Return whether a message asks for one value that was told, and not for advice or the state of things."""
-    if found.recalls_assistant or found.hinted.times:
+    if found.recalls_assistant or found.hinted.times or or_else(None, asks_about_user, asked.text):
         return False
     if is_read(asked.text):
         return request < LEAST_REQUEST_PROBABILITY

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import evimem
-from evimem.adapters.openai_agents import EvimemSession
+from evimem.adapters.openai_agents import EvimemSession, recall_of
 
 SAID = {"role": "user", "content": "What is the weather in Porto?"}
 CALLED = {"type": "function_call", "call_id": "c1", "name": "get_weather", "arguments": '{"city": "Porto"}'}
@@ -132,3 +132,14 @@ async def test_turns_that_came_another_way_are_messages_and_never_those_of_a_sys
     for role in ("system", "assistant", "tool"):
         await memory.add("x", f"from the {role}", time=now, session="s", role=role)
     assert [item["role"] for item in await EvimemSession("s", memory).get_items()] == ["user", "assistant", "user"]
+
+
+@held
+async def test_the_tool_recalls_for_any_question_and_leaves_out_the_one_that_the_session_stored(memory):
+    log = EvimemSession("s", memory)
+    told = {"role": "user", "content": "My heron is called Ajax."}
+    await log.add_items([told, {"role": "assistant", "content": "Noted."}])
+    await log.add_items([{"role": "user", "content": "So what was my heron called again?"}])
+    recalled = await recall_of(memory, 500)("heron")
+    assert told["content"] in recalled, "a model decided to call it"
+    assert "So what was" not in recalled

@@ -590,3 +590,12 @@ def test_a_pasted_text_behind_a_colon_is_no_reason_to_recall_nothing(memory):
     memory.add("user", "Grandma picks Tobi up at the annexe in Hill Street on Fridays.", time=NOON)
     memory.add("assistant", "Noted.", time=NOON)
     assert memory.block("Note for Grandma please: where she fetches Tobi from on Friday").text
+
+
+def test_who_asks_for_their_name_gets_the_greeting_that_has_it(memory):
+    memory.add("user", "Hello! Ilse here.", time=NOON)
+    memory.add("assistant", "Hello! How can I help?", time=NOON)
+    for day in range(1, 12):
+        memory.add("user", f"The name of hill {day} that I climbed is on the map.", time=NOON + timedelta(days=day))
+        memory.add("assistant", "Well done.", time=NOON + timedelta(days=day))
+    assert "Ilse here" in memory.block("What is my name?", tokens=800).text
