@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from evimem.api import pool
 from evimem.api.memory import Memory
 from evimem.api.replaying import SearchedStore
 from evimem.errors import DimensionMismatch
@@ -12,7 +13,10 @@ from evimem.judging import apply_verdict
 from evimem.judging.judge import TOOLS
 from evimem.llm import llm_judge, read_verdict, request
 from evimem.loops import answering, evidence_view, iris, memr3, mgretrieval, mragent, retrieve, session
+from evimem.page.quoted_lines import Notes
+from evimem.store.sqlite import SqliteStore
 from evimem.text.names import NameSearch
+from evimem.types.results import Citation
 
 from .patch import changed, put
 from .registry import breaks
@@ -441,3 +445,29 @@ def no_graph_is_walked() -> None:
 @breaks(gate=f"{MRAGENT}::test_r_without_a_model_nothing_is_explored_and_the_answer_says_what_was_done", says=RED)
 def nothing_says_that_no_model_explored() -> None:
     put(mragent, "BY_RULE_REASON", "searched")
+
+
+@breaks(gate=f"{IRIS}::test_e13_the_answer_is_given_the_turns_themselves_with_the_facts", says=RED)
+def no_date_stands_beside_a_line() -> None:
+    put(Notes, "on", lambda self, turn, said: ())
+
+
+@breaks(gate=f"{LETTER}::test_e6_the_callers_tokens_are_the_only_bound_and_what_is_left_out_is_counted", says=RED)
+def the_bound_of_tokens_is_ours() -> None:
+    put(evidence_view, "count_turn_tokens", lambda evidence: 1)
+    put(retrieve.TupleRetrieval, "cost", lambda self, item: 1)
+
+
+@breaks(gate=f"{MGRETRIEVAL}::test_g1_each_keyword_has_the_turns_that_say_it_and_a_new_turn_joins_its_own", says=RED)
+def a_memory_knows_one_keyword() -> None:
+    changed(SqliteStore, "keywords", lambda found: found[:1])
+
+
+@breaks(gate=f"{MGRETRIEVAL}::test_g_without_a_model_it_ends_and_cites_what_it_has_read", says=RED)
+def turns_that_were_not_read_are_cited() -> None:
+    put(answering, "check_citations", lambda citations, citable, facts: ((Citation("unread", None, ""),), 0))
+
+
+@breaks(gate=f"{FIXTURES}::test_f15_two_memories_with_the_same_ids_never_meet", says=RED)
+def all_users_have_one_file() -> None:
+    put(pool, "key_of", lambda user: "00" * 16)

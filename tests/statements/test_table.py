@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.breaks.registry import all_breaks
+
 HERE = Path(__file__).parent
 NAMED = re.findall(r"`(test_\w+)` \|", (HERE / "README.md").read_text(encoding="utf-8"))
 OTHERS = ("memr3", "memr3_claims", "mgretrieval", "mragent", "fixtures")
@@ -25,3 +27,8 @@ def test_every_test_is_in_the_table_and_every_row_has_its_test() -> None:
 def test_no_statement_is_missing(letter: str, count: int) -> None:
     numbers = {int(found) for name in NAMED for found in re.findall(rf"^test_{letter}(\d+)_", name)}
     assert numbers == set(range(1, count + 1))
+
+
+def test_every_statement_has_a_break_under_which_its_test_is_red() -> None:
+    gates = {gate.function for one in all_breaks().values() for gate in one.gates}
+    assert sorted(set(NAMED) - gates) == []
