@@ -10,15 +10,14 @@ from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, S
 from dataclasses import dataclass, field, replace
 from functools import partial
 from inspect import isgenerator
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias
 
 from .types.trace import Complete
+from .types.type_variables import T
 from .types.vectors import Vectors
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)

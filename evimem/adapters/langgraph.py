@@ -34,7 +34,6 @@ try:
 except ImportError as _error:
     raise MissingExtra("evimem.adapters.langgraph", "langgraph") from _error
 
-NOT_INDEXED_TEXT = "[not indexed]"
 STORE_SPEAKER = "langgraph"  # the speaker of an item
 _ITEM_FIELDS = {"ns": list, "key": str, "value": dict, "created_at": str}
 
@@ -201,7 +200,7 @@ class EvimemStore(BaseStore):
             "indexed": indexed,
             "created_at": kept.metadata["created_at"] if kept else now.isoformat(),
         }
-        said = text if indexed else NOT_INDEXED_TEXT
+        said = text if indexed else "[not indexed]"
         return Turn(item_id(op.namespace, op.key), "", STORE_SPEAKER, said, now, role="tool", metadata=metadata)
 
 

@@ -16,12 +16,13 @@ from dataclasses import dataclass, field
 from functools import partial, wraps
 from ipaddress import ip_address
 from socket import socket as Socket
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 from urllib.parse import urlsplit
 
 from ..errors import EvimemError, MissingExtra, UnknownTurn
 from ..types.results import Answer
 from ..types.trace import Event, Trace, told, version_of
+from ..types.type_variables import T
 from ..types.version import __version__
 from . import mcp_values as values
 from .user_tokens import SCOPES, Scope, TokenFile
@@ -46,7 +47,6 @@ try:
 except ImportError as _error:
     raise MissingExtra("the MCP server", "mcp") from _error
 
-T = TypeVar("T")
 Loan = Callable[[str], AbstractAsyncContextManager["AsyncMemory"]]
 # Each tool with the scope that a token needs for it.
 TOOL_SCOPES: dict[str, Scope] = {

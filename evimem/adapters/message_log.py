@@ -16,7 +16,6 @@ from ..loaders.chat_messages import ChatMessage, holds_media, media_named, read_
 from ..text.memory_fence import without_blocks
 from ..types.values import Turn
 
-RECALLED_MARK = "[recalled from memory]"
 LANGCHAIN_KEY = "langchain"  # the key under which one of its messages stands, which are none of a chat API
 
 
@@ -75,4 +74,4 @@ def kept_message(turn: Turn) -> dict[str, Any] | None:
 
 
 def _said(message: ChatMessage) -> str:
-    return message.text if without_blocks(message.text).strip() else RECALLED_MARK
+    return message.text if without_blocks(message.text).strip() else "[recalled from memory]"

@@ -16,7 +16,6 @@ from ..errors import InvalidQuery, shown
 Scope = Literal["read", "write", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 _LOG = logging.getLogger("evimem")
-_FILE_HEADER = "# sha256-of-token scope user\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +90,7 @@ def new_token(path: Path, user: str, scope: Scope) -> str:
         file.seek(0)
         before = file.read()
         _entries(before, path)
-        head = _FILE_HEADER if not before else "" if before.endswith(b"\n") else "\n"
+        head = "# sha256-of-token scope user\n" if not before else "" if before.endswith(b"\n") else "\n"
         file.write(f"{head}{_digest(token)} {scope} {user}\n".encode())
         file.flush()
         os.fsync(file.fileno())

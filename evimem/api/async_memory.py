@@ -14,7 +14,7 @@ from contextvars import copy_context
 from functools import partial, wraps
 from time import monotonic
 from types import TracebackType
-from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, overload
+from typing import Any, Concatenate, Literal, TypeVar, overload
 
 from ..embedding.checked_embedder import checked_rows, embed_checked, failure
 from ..errors import EvimemError
@@ -22,14 +22,13 @@ from ..flow import Effect, Embed, Ended, Flow, Pause, Rerank, SideBySide, Step, 
 from ..loops import Loop
 from ..types.results import Answer, Budget
 from ..types.trace import Complete, Event, Reply
+from ..types.type_variables import P, T
 from .checked_arguments import OnEvent, TimeInput, checked_on_event, checked_scope
 from .core import Core, require_model, workers_for
 from .memory import Memory, perform_batch
 from .observer import Lending, Streamed, stream_answer
 
-T = TypeVar("T")
 A = TypeVar("A")
-P = ParamSpec("P")
 _SHORT_SECONDS = (
     0.25  # seconds after which a call no longer counts: it may wait for a lock, or for a function of the user's
 )

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from inspect import iscoroutinefunction
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, get_args
 
 from ..errors import InvalidQuery, InvalidTurn, describe_safely, shown
 from ..loaders.chat_messages import ChatMessage, question_in, read_message
@@ -21,13 +21,10 @@ from ..text.memory_fence import without_blocks
 from ..types.results import MAX_COUNT, BlockForm, CountTokens, Style
 from ..types.stored import Scope
 from ..types.trace import Event, Found, Trace
+from ..types.type_variables import T
 from ..types.values import Where
 
-T = TypeVar("T")
 # of whatever service; as a path it has lost a slash
-_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|postgres(?:ql)?:(?:/|$)")
-_RETENTION = re.compile(r"([0-9]{1,6})([dwy])")
-_DAYS = {"d": 1, "w": 7, "y": 365}
 _RETENTION_RANGE = timedelta(days=1), timedelta(days=100 * 365)
 Progress = Callable[[int], None]
 OnEvent = Callable[[Event], None]
@@ -39,7 +36,7 @@ def checked_path(name: str, value: str | PathLike[str]) -> Path:
     try:
         path = Path(value)
         os.fsencode(path)
-        is_address = _ADDRESS.match(os.fspath(value))
+        is_address = re.match(r"[A-Za-z][A-Za-z0-9+.-]*://|postgres(?:ql)?:(?:/|$)", os.fspath(value))
     except (TypeError, UnicodeEncodeError) as error:
         raise InvalidQuery(f"{name} is {shown(value)}; expected a path, as a string or a Path") from error
     if is_address:  # not shown: it may hold a password
@@ -229,8 +226,8 @@ def checked_retention(value: str | timedelta | None) -> timedelta | None:
     """Return how long turns are kept. Raise InvalidQuery for no time span of at least a day."""
     if value is None:
         return None
-    found = _RETENTION.fullmatch(value) if isinstance(value, str) else None
-    kept = timedelta(days=int(found[1]) * _DAYS[found[2]]) if found else value
+    found = re.fullmatch(r"([0-9]{1,6})([dwy])", value) if isinstance(value, str) else None
+    kept = timedelta(days=int(found[1]) * {"d": 1, "w": 7, "y": 365}[found[2]]) if found else value
     if not isinstance(kept, timedelta) or not _RETENTION_RANGE[0] <= kept <= _RETENTION_RANGE[1]:
         raise InvalidQuery(f"retain is {shown(value)}; expected 1 day to 100 years, such as 365d, 8w or 2y")
     return kept

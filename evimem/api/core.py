@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 from functools import cached_property, lru_cache, partial
 from time import time
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..db.jobs import PAGE_JOBS
 from ..embedding.static_embedder import forget_words
@@ -36,6 +36,7 @@ from ..text.names import is_named_in
 from ..times import Conventions
 from ..types.results import MAX_COUNT, AddReport, Answer, Block, BlockForm, Budget, EnrichReport, EraseReport, Health
 from ..types.stored import Job, JobKind, Scope, statements
+from ..types.type_variables import T
 from ..types.values import Fact, Hit, Over, Query
 from .checked_arguments import (
     OnEvent,
@@ -68,7 +69,6 @@ if TYPE_CHECKING:
 
 PACKAGE = __name__.partition(".")[0]
 CACHED = type(lru_cache(len))  # the type of every function with a cache
-T = TypeVar("T")
 OnModelError = Literal["raise", "offline"]
 MAX_MODEL_REQUESTS = 16  # model requests of one enrich() at the same time
 _FILE_STAYS = "another process has the memory open, so that its file stays, empty; erase it again when that has ended"

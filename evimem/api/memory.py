@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import partial, wraps
 from os import PathLike
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar, cast, get_args, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, cast, get_args, overload
 
 from ..db.encryption import Key
 from ..db.jobs import PAGE_JOBS
@@ -38,6 +38,7 @@ from ..types.results import (
 )
 from ..types.stored import CORRECTED_AT, MAX_EARLIER_TURNS, FactFilter, Listing
 from ..types.trace import Complete, Event, Found, Queried, Reply, Trace
+from ..types.type_variables import P, T
 from ..types.values import ExportFormat, Fact, FactHit, Hit, Hits, Over, TimeSpan, Turn
 from .checked_arguments import (
     OnEvent,
@@ -69,9 +70,6 @@ from .observer import Lending, Streamed, streamed_now, warn_of_unknown_currency
 if TYPE_CHECKING:  # imported by the calls that need it: opening a file, a search and a block do without
     from ..calibration import Calibration, Labelled
     from ..loops import Loop
-
-T = TypeVar("T")
-P = ParamSpec("P")
 
 
 def verb(method: Callable[Concatenate[Memory, P], Flow[T]]) -> Callable[Concatenate[Memory, P], T]:

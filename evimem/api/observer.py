@@ -16,7 +16,7 @@ from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Literal, Protocol, TypeAlias, TypeVar
+from typing import Any, Literal, Protocol, TypeAlias
 
 from ..errors import InvalidQuery, ModelError, shown
 from ..flow import Effect, Embed, Ended, Flow, Step, advance, answered_later, intercept_effects
@@ -26,9 +26,9 @@ from ..types.public_value import AnyPath, PublicValue
 from ..types.results import AddReport, Answer, Block, EraseReport
 from ..types.stored import READINGS
 from ..types.trace import Complete, Event, Reply
+from ..types.type_variables import T
 from .checked_arguments import checked_part
 
-T = TypeVar("T")
 Lending = Callable[[], AbstractContextManager[None]]  # lends a place of a pool meanwhile
 OperationName = Literal["add", "replace", "update", "extract", "search", "ask", "block", "profile", "forget", "erase"]
 _LOG = logging.getLogger("evimem")

@@ -55,8 +55,6 @@ from .open import chat_model, key_of, make_core, place_of
 # closing the last handle of a file would move and delete a log that the parent is writing.
 _LEFT_TO_PARENT: list[object] = []
 
-_POLL_SECONDS = 0.005  # seconds between two looks at leases whose blocks have ended, while the pool is closed
-
 
 class MemoryPool:
     """Opens memories by user id. Ids are never part of a path: files are named by a digest.
@@ -282,7 +280,8 @@ class MemoryPool:
         """
         deadline = time.monotonic() + self._wait_seconds
         while not self._refuse_new(final=time.monotonic() >= deadline):
-            time.sleep(_POLL_SECONDS)
+            # seconds between two looks at leases whose blocks have ended, while the pool is closed
+            time.sleep(0.005)
         with self._guard():
             idle, self._idle_workers = self._idle_workers, []
         for worker in idle:

@@ -86,7 +86,6 @@ class Command(NamedTuple):
 # Of `open`, but no option: the options of a chat model say the first, the environment the key, and no command that
 # takes them only reads.
 _NO_OPTIONS = ("llm", "on_model_error", "key", "read_only")
-_KEY_DIGITS = re.compile("[0-9a-fA-F]{64}")
 COMMANDS = {
     "demo": Command("ask"),
     "ingest": Command("state", like="open", without=_NO_OPTIONS),
@@ -377,7 +376,7 @@ def key_given(path: AnyPath) -> Settings:
     text = os.environ.get("EVIMEM_KEY")
     if not text or is_server(path):
         return {}
-    return {"key": bytes.fromhex(text) if _KEY_DIGITS.fullmatch(text) else text}
+    return {"key": bytes.fromhex(text) if re.fullmatch("[0-9a-fA-F]{64}", text) else text}
 
 
 def existing(path: AnyPath, user: str | None = None, **settings: Any) -> evimem.Memory:

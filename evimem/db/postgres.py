@@ -10,11 +10,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any
 
 import orjson
 
 from ..errors import EvimemError, MissingExtra, StoreBusy, StoreClosed, StoreError, StoreUnavailable
+from ..types.type_variables import T
 from .postgres_checks import NO_TENANT, check_owner, read_number
 from .postgres_connections import MAX_TURN_SECONDS, Lease, ServerConnection, leave, server
 from .postgres_errors import TypedErrors, UndoneTransaction, is_lost
@@ -28,7 +29,6 @@ try:
 except ImportError as _error:
     raise MissingExtra("a memory on PostgreSQL", "postgres") from _error
 
-T = TypeVar("T")
 _BEGIN = "SELECT set_config('search_path', $1, true), set_config('evimem.tenant', $2, true), "
 _BEGIN += "set_config('evimem.proof', $3, true), set_config('lock_timeout', $4, true), "
 # A commit that was acknowledged is durable, whatever the server does by default.

@@ -23,11 +23,8 @@ _ADDRESS = re.compile(
     rf"(?P<hosts>{_HOST}(?:,{_HOST})*)(?:/(?P<database>(?:[\w.~$-]|%[0-9A-Fa-f]{{2}})*))?(?:\?(?P<query>.*))?",
     re.ASCII,
 )
-_PARAMETER = re.compile(r"([a-z_]+)=((?:[^%&=@?#\s]|%[0-9A-Fa-f]{2})*)")
 _SETTING = re.compile(r"(?:-c\s*|--)([A-Za-z_.-]+)=((?:[^\s\\]|\\.)*)")
-_NAME = re.compile(r"[a-z_][a-z0-9_]{0,58}")  # of a schema: `_key` is added to it, and 63 bytes are a name's end
 _PLACE = re.compile(r"[^=&?#\n\r\t@]{0,300}")  # of a place that an error may show
-_NUMBERS = re.compile(r"\w*timeout|keepalives\w*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +57,8 @@ def parse_address(address: str) -> ServerAddress:
     key, schema = given.pop(KEY, None), given.pop(SCHEMA, DEFAULT_SCHEMA)
     if key is not None and re.fullmatch(r"[0-9A-Fa-f]{128}", key) is None:
         raise InvalidQuery(f"{KEY} of the address is not the key of a server; expected 128 hex digits")
-    if _NAME.fullmatch(schema) is None or schema.startswith("pg_") or schema.endswith("_key"):
+    # of a schema: `_key` is added to it, and 63 bytes are a name's end
+    if re.fullmatch(r"[a-z_][a-z0-9_]{0,58}", schema) is None or schema.startswith("pg_") or schema.endswith("_key"):
         raise InvalidQuery(
             f"{SCHEMA} of the address names no schema; expected at most 59 characters of a-z, 0-9 and _ that begin "
             "with a letter or _, not with pg_, and do not end with _key"
@@ -68,7 +66,7 @@ def parse_address(address: str) -> ServerAddress:
     _check_options(given.get("options", ""))
     parameters = _read_place(found) | given
     for name, value in parameters.items():
-        if _NUMBERS.fullmatch(name) and not value.isdecimal():
+        if re.fullmatch(r"\w*timeout|keepalives\w*", name) and not value.isdecimal():
             raise InvalidQuery(f"{name} of the address is not a whole number; expected seconds, or milliseconds")
     shown = ",".join(_shown_hosts(parameters))
     database = parameters.get("dbname", "")
@@ -105,7 +103,7 @@ def _read_parameters(query: str) -> dict[str, str]:
     """Return the parameters of an address by name."""
     given: dict[str, str] = {}
     for one in query.split("&") if query else ():
-        found = _PARAMETER.fullmatch(one)
+        found = re.fullmatch(r"([a-z_]+)=((?:[^%&=@?#\s]|%[0-9A-Fa-f]{2})*)", one)
         if found is None:
             raise InvalidQuery(
                 "a parameter of the address cannot be read; expected ?name=value&name=value, with each value escaped"

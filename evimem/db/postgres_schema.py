@@ -22,8 +22,6 @@ from ..errors import StoreError
 from .schema import NOTHING_REPLACED_BY_RULE
 from .tables import Tables, bindable, unbound
 
-_COLUMN = re.compile(r"(?:^|, )([a-z_]+) (\w+(?: precision)?)")
-
 
 @dataclass(frozen=True, slots=True)
 class _TenantTable:
@@ -139,7 +137,7 @@ def columns_of_words(table: str) -> dict[str, str]:
 
 def types_of(table: str) -> dict[str, str]:
     """Return the types of a table's columns."""
-    return dict(_COLUMN.findall(TABLES[table].columns))
+    return dict(re.findall(r"(?:^|, )([a-z_]+) (\w+(?: precision)?)", TABLES[table].columns))
 
 
 def proof_of(key: str, tenant: str) -> str:
@@ -263,7 +261,6 @@ MIGRATIONS: tuple[Callable[[str], list[str]], ...] = (
 )
 
 _COPIED = tuple(TABLES)[1:]  # in an order in which no row refers to one that comes later; counters are set apart
-_PAGE = {"segment": 1, "trace": 100}  # rows read at once, where they are large
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,7 +315,8 @@ def _pages(db: Tables, table: str) -> Iterator[list[tuple[Any, ...]]]:
     names, after, where = list(types), tuple[Any, ...](), ""
     later = f"{keys[0]} > ?" if len(keys) == 1 else f"({', '.join(keys)}) > ({', '.join('?' * len(keys))})"
     # A page of the other tables has 1,000 rows.
-    sql, size = f"SELECT {', '.join(names)} FROM {table}", _PAGE.get(table, 1000)
+    # rows read at once, where they are large
+    sql, size = f"SELECT {', '.join(names)} FROM {table}", {"segment": 1, "trace": 100}.get(table, 1000)
     while page := db.rows(f"{sql}{where} ORDER BY {', '.join(keys)} LIMIT ?", (*after, size)):
         yield [_convert_row(row, types.values()) for row in page]
         after, where = tuple(page[-1][names.index(key)] for key in keys), f" WHERE {later}"

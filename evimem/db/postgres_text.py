@@ -17,13 +17,12 @@ except ImportError as _error:
     raise MissingExtra("a memory on PostgreSQL", "postgres") from _error
 
 _ESCAPE = "\x1a"
-_ESCAPED = re.compile(r"[\x00\x1a\ud800-\udfff]")
 _SEQUENCE = re.compile(f"{_ESCAPE}(.{{4}})", re.DOTALL)
 
 
 def escape_text(text: str) -> str:
     """Return text as PostgreSQL can hold it: without NUL and lone surrogates. Nothing else is changed."""
-    return _ESCAPED.sub(lambda found: f"{_ESCAPE}{ord(found[0]):04x}", text)
+    return re.sub(r"[\x00\x1a\ud800-\udfff]", lambda found: f"{_ESCAPE}{ord(found[0]):04x}", text)
 
 
 def restore_text(text: str) -> str:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager
 from functools import partial, wraps
 from types import TracebackType
-from typing import Any, Generic, ParamSpec, TypeVar, cast
+from typing import Any, Generic, cast
 
-P = ParamSpec("P")
-T = TypeVar("T")
+from ..types.type_variables import P, T
+
 _ENDED = object()
 
 

@@ -8,16 +8,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import orjson
 
 from ..errors import UNREADABLE, StoreCorrupt
+from ..types.type_variables import T
 
 if TYPE_CHECKING:
     from .encryption import Key
 
-T = TypeVar("T")
 Value: TypeAlias = int | float | str | bytes | list[Any] | None
 Query: TypeAlias = tuple[str, Sequence[Value]]
 # The condition on a column: one of these values, in a range, this value, or NULL.

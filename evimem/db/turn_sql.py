@@ -19,7 +19,6 @@ _FIELDS = (
 )
 _COLUMNS = f"{_FIELDS} FROM turn JOIN session ON session.ord = turn.session JOIN speaker ON speaker.ord = turn.speaker"
 TURNS = "SELECT seq, id, instant FROM turn WHERE seq > ? ORDER BY seq LIMIT ?"
-_ORDERS = {"$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}
 
 
 def whole_turns(db: Tables, seqs: Collection[int]) -> Query:
@@ -149,7 +148,7 @@ def _of_metadata(where: Where) -> Iterator[tuple[str, Sequence[Any]]]:
     for condition in where.conditions:
         if condition.orders_numbers:
             at = "".join(f'."{key}"' for key in condition.path)
-            order = _ORDERS[condition.operator]
+            order = {"$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}[condition.operator]
             yield (
                 f"CASE json_type(turn.metadata, ?) WHEN 'integer' THEN json_extract(turn.metadata, ?) {order} ? "
                 "WHEN 'real' THEN meets(turn.metadata, ?) ELSE 0 END",

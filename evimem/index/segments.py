@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import accumulate, pairwise
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import orjson
@@ -29,6 +29,7 @@ from ..db.derived_sql import (
     used_rows,
 )
 from ..db.tables import Tables
+from ..types.type_variables import T
 from ..types.values import instant
 from ..types.vectors import Packed
 from .corpus import COLUMNS, Corpus, Interval, Posting, RowBlock, Stored
@@ -96,7 +97,6 @@ class PassageTable:
         self._db.drop_meta(_HIGH)
 
 
-T = TypeVar("T")
 MAX_TERMS_READ = 4_096  # terms that share their first letters and are read for one word
 # Rows of new memories; each memory keeps its own. A first search reads open rows one by one and sealed ones at once.
 SEGMENT_ROWS = 2_048

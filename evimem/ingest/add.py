@@ -23,7 +23,7 @@ from ..types.values import Fact, Turn
 from ..types.vectors import Vectors
 
 _RECALLED = "its text is a block that evimem wrote for a prompt, and nothing else"
-_FEW_TURNS = 8  # turns
+_FEW_TURNS = 8  # turns up to which none is looked up before it is written
 BATCH_TURNS = 256  # turns per transaction: near the best rate, and little to repeat after a crash
 
 Embedded: TypeAlias = Attempt[Vectors | None]  # of a group of texts; None where it is left to the queue

@@ -18,7 +18,7 @@ from functools import partial
 from hashlib import blake2b
 from itertools import groupby, islice
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO
 
 from ..db.atomic_files import changing, open_regular, replace_with, sweep
 from ..db.connection import check_readable, check_replaceable
@@ -32,6 +32,7 @@ from ..raw.validate import AS_GIVEN, LocalTimes, TurnValidator
 from ..text.names import Sources
 from ..types.results import AddReport
 from ..types.stored import MAX_EARLIER_TURNS, OF_A_MODEL, ForgottenMarks, ForgottenPlace, JobKind
+from ..types.type_variables import T
 from ..types.values import Fact, TimeSpan, Turn
 from .add import BATCH_TURNS, Ingestion, read_facts
 
@@ -40,7 +41,6 @@ HEADER = "evimem"  # the key of the first line; its value is the format
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 MAX_LINE = 32 << 20  # bytes: a turn and its facts at their bounds, every character escaped
 
-T = TypeVar("T")
 Pair = tuple[Turn, tuple[Fact, ...]]
 Item = Pair | ForgottenMarks | ForgottenPlace  # of an export
 _Fields = Mapping[str, type]  # of an object, by name; those that may be left out end in "?"
@@ -57,7 +57,6 @@ _FACT: _Fields = {
     "event?": dict,
     "attribute?": str,
 }
-_EVENT: _Fields = {"start?": str, "end?": str, "granularity": str, "text": str}
 _MARKS: _Fields = {"keys": list, "marks": list}
 _PLACE: _Fields = {"session": str, "count": int, "taken?": str}
 _NO_MARKS = "marks or places of forgotten turns are of another form; expected those that an export holds"
@@ -269,7 +268,7 @@ def _fact(given: Any, what: str, turn: Turn) -> Fact:
 
 
 def _event(given: Any, what: str) -> TimeSpan:
-    value = _check_fields(what, given, _EVENT)
+    value = _check_fields(what, given, {"start?": str, "end?": str, "granularity": str, "text": str})
     bounds: dict[str, datetime] = {}
     for name in value.keys() & {"start", "end"}:
         try:

@@ -39,8 +39,6 @@ MARKDOWN_FORMAT_VERSION = 1
 MAX_LINE = 32 << 20  # bytes: the fields of a turn at their bounds, every character escaped
 MAX_OPEN_FILES = 32
 _HEADER, _TURN, _END = "<!-- evimem ", "<!-- turn ", "<!-- end "
-_ESCAPED = re.compile("&(amp|lt);")
-_UNSAFE = re.compile("<|&(?=(?:amp|lt);)")
 _FIELDS = {"n": int, "id": str, "speaker": str, "role": str, "time": str}
 _OPTIONAL = {"caption": str, "metadata": dict}
 
@@ -146,7 +144,7 @@ def _turn_lines(turn: Turn, number: int) -> str:
     fields |= {name: value for name in _OPTIONAL if (value := getattr(turn, name)) not in (None, {})}
     if "metadata" in fields:
         fields["metadata"] = dict(turn.metadata)
-    quoted = _UNSAFE.sub(lambda found: "&lt;" if found[0] == "<" else "&amp;", turn.text)
+    quoted = re.sub("<|&(?=(?:amp|lt);)", lambda found: "&lt;" if found[0] == "<" else "&amp;", turn.text)
     said = "".join(f"> {line}\n" for line in quoted.split("\n")) if turn.text else ""
     caption = f"\n{_shown_line(turn.caption)}\n" if turn.caption else ""
     at = f"{turn.time:%Y-%m-%d %H:%M}"
@@ -258,7 +256,7 @@ def _unquote(line: bytes, path: Path) -> str:
     if len(line) > MAX_LINE:
         raise ImportFailed(f"{path.name!r} has a line of over {MAX_LINE >> 20} MiB")
     text = line.decode("utf-8", "surrogatepass").removesuffix("\n").removeprefix(">").removeprefix(" ")
-    return _ESCAPED.sub(lambda found: "<" if found[1] == "lt" else "&", text)
+    return re.sub("&(amp|lt);", lambda found: "<" if found[1] == "lt" else "&", text)
 
 
 def _fields(line: bytes, mark: str, path: Path, byte: int) -> dict[str, Any]:

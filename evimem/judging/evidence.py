@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from ..errors import InvalidQuery, shown
 from ..protocols import Store
 from ..types.results import MAX_COUNT, Citation
 from ..types.stored import EVERYTHING, Scope
 from ..types.trace import Called
+from ..types.type_variables import T
 from ..types.values import Fact, Gap, Hints, Tier, TimeSpan, Turn
 from .tracker import Claim, Requirement, Tracker
 
@@ -19,7 +20,6 @@ Ablation = Literal[
     "sufficiency", "tiers", "temporal", "entities", "anchor", "abstention", "index", "edges", "tracker",
     "mask", "delta", "reflection", "rewriting", "routing",
 ]  # fmt: skip
-_FIELDS_FROM_ZERO = frozenset(("step", "hops", "delta"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def _check(name: str, value: object, kind: Any) -> None:
     if any(type(value) is type(one) and value == one for one in names):
         return
     counted = kind is int or int in get_args(kind)
-    least = 0 if name in _FIELDS_FROM_ZERO else 1
+    least = 0 if name in {"step", "hops", "delta"} else 1
     if counted and isinstance(value, int) and not isinstance(value, bool) and least <= value <= MAX_COUNT:
         return
     if kind is bool and isinstance(value, bool):
@@ -98,7 +98,6 @@ def _check(name: str, value: object, kind: Any) -> None:
     raise InvalidQuery(f"{name} is {shown(value)}; expected {' or '.join(expected)}")
 
 
-T = TypeVar("T")
 MAX_PERSON_CHARACTERS = 1_600  # of a person's turn; twenty such turns fit the default budget
 MAX_REPLY_CHARACTERS = 800  # of an assistant's or a tool's reply, which is long and seldom asked for
 MAX_NEIGHBOUR_CHARACTERS = 200  # of a turn that stands beside a found one

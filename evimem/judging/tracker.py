@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
 from ..text.terms import terms
+from ..types.type_variables import T
 from ..types.values import Gap, GapKind
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)

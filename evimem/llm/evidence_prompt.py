@@ -22,7 +22,6 @@ from .request import ReplyForm
 
 MAX_FACT_CHARACTERS = 300  # of one, where facts stand for turns
 MAX_SPEAKERS = 20  # that a request names
-_LABEL_PATTERN = re.compile(r"[\s\[\](){}\"'#]*e?0*([1-9]\d{0,5})[\s\[\](){}\"']*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,7 @@ class ShownEvidence:
         for turn in self.turns:
             if turn.id == label:
                 return turn
-        match = _LABEL_PATTERN.fullmatch(label)
+        match = re.fullmatch(r"[\s\[\](){}\"'#]*e?0*([1-9]\d{0,5})[\s\[\](){}\"']*", label, flags=re.IGNORECASE)
         return self.items.get(f"e{match[1]}") if match else None
 
 

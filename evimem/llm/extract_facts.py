@@ -29,20 +29,16 @@ from .request import EXTRACT, Ledger, ask_model
 MAX_EXTRACTED_CHARACTERS = 8_000  # of a turn that the model is shown; the rest stays searchable as raw text
 MAX_FACTS = 32
 EARLIER_TOKENS = 600  # of the turns before it that the model is shown, the nearest whole
+TYPICAL_OUTPUT_TOKENS = 180  # of a reply for a typical turn, for an estimate
 MAX_KEYWORDS = 8  # of a turn
 MAX_LISTED_LABELS = 24  # names of a kind that the model is shown
 MAX_UNUSABLE_ATTEMPTS = 3  # attempts after which a turn whose replies are unusable is given up
-FIRST_WAIT_SECONDS = 30.0  # seconds
+FIRST_WAIT_SECONDS = 30.0  # seconds before the second attempt; each later wait is twice as long
 MAX_WAIT_SECONDS = 600.0  # seconds
-TYPICAL_OUTPUT_TOKENS = 180  # of a typical turn, for an estimate
-_TEXT_STATUSES = {400, 403, 413, 422, 451}  # statuses of requests that are refused for their text, or for their form
-_ACCOUNT_STATUSES = {401, 402, 429}  # statuses that never concern the text
 # A turn that an endpoint refuses only where it refuses every request.
 HARMLESS_TURN = Turn("", "", "Mira", "I moved to Leeds in May.", datetime(2024, 9, 20, 9, 0), role="user")
 
 _SPEAKERS_OWN, _NOBODY = (frozenset(ENGLISH.words(name)) for name in ("people.speakers_own", "people.nobody"))
-_PERSONAL_KINDS = frozenset(("opinion", "plan"))
-_SPOKEN_TO = {"user": "assistant", "assistant": "user"}
 _OWN_ROLES = frozenset((None, "user"))  # roles whose opinions and plans are facts
 
 
@@ -171,7 +167,7 @@ def plan_retry(error: ModelError, attempts: int) -> RetryPlan:
     return RetryPlan(
         seconds=max(min(MAX_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2.0 ** min(attempts - 1, 10)), asked_for or 0.0),
         halt=halt,
-        certain=halt and (asked_for is not None or status in _ACCOUNT_STATUSES),
+        certain=halt and (asked_for is not None or status in {401, 402, 429}),  # these never concern the text
         last=attempts >= (2 * MAX_UNUSABLE_ATTEMPTS if halt else MAX_UNUSABLE_ATTEMPTS),
         reason=type(error).__name__ + why,
     )
@@ -181,7 +177,8 @@ def may_refuse_text(error: ModelError) -> bool:
     """Return whether an endpoint that answers other requests may refuse one like this for the text in it."""
     if isinstance(error, ReplyError):
         return error.refused
-    return isinstance(error, PromptTooLong) or getattr(error, "status", None) in _TEXT_STATUSES
+    # A request with one of these statuses is refused for its text or its form.
+    return isinstance(error, PromptTooLong) or getattr(error, "status", None) in {400, 403, 413, 422, 451}
 
 
 def estimate(pairs: Iterable[tuple[Turn, Sequence[Turn]]], price: tuple[float, float] | None = None) -> Estimate:
@@ -218,7 +215,7 @@ class _FactReader:
         self._located = locate_times(self._text, turn.time, conventions) if self._text else []
         near = [replace(turn, text=self._text), *_context(previous)]
         said = (part for one in near for part in (one.speaker, one.text, caption_line(one.caption)))
-        self._sources = Sources((*said, _SPOKEN_TO.get(turn.speaker, "")))
+        self._sources = Sources((*said, {"user": "assistant", "assistant": "user"}.get(turn.speaker, "")))
 
     def add(self, entry: Mapping[str, Any]) -> None:
         """Keep one fact, or count the reason for dropping it."""
@@ -254,7 +251,7 @@ class _FactReader:
         turn = self._turn
         event = None if kind == "image" else self._event(entry["when"])
         attribute = entry["attribute"].casefold().strip() if kind == "state" else ""
-        if turn.role not in _OWN_ROLES and kind != "image" and (subject != turn.speaker or kind in _PERSONAL_KINDS):
+        if turn.role not in _OWN_ROLES and kind != "image" and (subject != turn.speaker or kind in {"opinion", "plan"}):
             # Assistants and tools never speak for a user: their statements about people are facts about themselves.
             subject, predicate, obj, kind = turn.speaker, "said", f"{subject} {predicate} {obj}".strip(), "report"
             attribute = ""

@@ -52,13 +52,9 @@ _TOKEN = re.compile(
       | (?P<word>[^\s{}\[\]:,"'/]+)""",
     re.VERBOSE | re.DOTALL,
 )
-_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _ARRIVING = re.compile(r'"answer"\s*:\s*"((?:[^"\\]|\\(?:u[0-9a-fA-F]{4}|[^u]))*)', re.DOTALL)
-_HALF = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\Z")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"} | {mark: mark for mark in "\"'/\\"}
 _WORDS = {"true": True, "false": False, "null": None, "none": None, "nan": None, "infinity": None, "-infinity": None}
-_WHOLE = re.compile(r"-?\d{1,18}")
-_JSON_NUMBER = re.compile(r"[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?")
 _BLANK = "\ufeff \t\r\n"
 
 MAX_STREAMED_CHARACTERS = 100_000  # characters: a reply that is longer, thoughts included, is shown when it is there
@@ -241,9 +237,9 @@ class _Reader:
 def _word(token: str) -> Any:
     if token.lower() in _WORDS:
         return _WORDS[token.lower()]
-    if _WHOLE.fullmatch(token):
+    if re.fullmatch(r"-?\d{1,18}", token):
         return int(token)
-    return float(token) if _JSON_NUMBER.fullmatch(token) else token
+    return float(token) if re.fullmatch(r"[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?", token) else token
 
 
 def _unescape(body: str) -> str:
@@ -251,7 +247,7 @@ def _unescape(body: str) -> str:
         code, plain = match.groups()
         return chr(int(code, 16)) if code else _ESCAPES.get(plain, match[0])  # anything else is text: a formula, a path
 
-    plain = _ESCAPE.sub(character, body) if "\\" in body else body
+    plain = re.sub(r"\\(?:u([0-9a-fA-F]{4})|(.))", character, body, flags=re.DOTALL) if "\\" in body else body
     return plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # joins surrogate pairs
 
 
@@ -268,7 +264,7 @@ class AnswerStream:
             return ""
         self._reply += piece
         arriving = _ARRIVING.search(remove_thoughts(self._reply))
-        answer = _unescape(_HALF.sub("", arriving[1])) if arriving else ""
+        answer = _unescape(re.sub(r"\\u[dD][89abAB][0-9a-fA-F]{2}\Z", "", arriving[1])) if arriving else ""
         if not answer.startswith(self._sent):  # the sent text was a thought after all
             return ""
         new = answer[len(self._sent) :]

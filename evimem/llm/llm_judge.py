@@ -17,6 +17,7 @@ from ..query.find_turns import StandingInstruction, standing_wishes
 from ..text.prompt_text import bullets, escape_attribute, format_time, marked, named
 from ..types.stored import Keyword
 from ..types.trace import Complete, Reply
+from ..types.type_variables import T
 from ..types.values import Tier
 from .evidence_prompt import (
     ShownEvidence,
@@ -42,7 +43,6 @@ from .read_verdict import (
 )
 from .request import ANSWER, CHAIN, DECIDE, ENTITIES, JOINT, JUDGE, REFINE, Ledger, ask, ask_model, for_needs
 
-T = TypeVar("T")
 Made = TypeVar("Made", Decided, Considered, Move)
 ABSTAIN_BELOW = 0.3  # EviMem's threshold (E11), until a calibration gives a better one
 MIN_ROOM_CHARACTERS = 1_000  # characters of evidence, with which a model is asked at least

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import groupby
-from typing import Any, TypeVar
+from typing import Any
 
 from ..errors import ReplyError
 from ..judging.apply_verdict import corrects
@@ -40,6 +40,7 @@ from ..text.terms import terms
 from ..types.results import Citation
 from ..types.stored import Keyword
 from ..types.trace import Complete, Message, Reply, ToolSpec, ToolUse
+from ..types.type_variables import T
 from ..types.values import Gap, Tier
 from .evidence_prompt import ShownEvidence, evidence_request
 from .json_reply import read_object
@@ -57,7 +58,6 @@ from .request import (
     with_tools,
 )
 
-T = TypeVar("T")
 NO_ANSWER_REASON = "the evidence does not hold the answer"
 _REFUSALS = frozenset(ENGLISH.words("replies.no_answer"))
 MAX_REQUIREMENTS = 12  # of a question, those that the model added included
@@ -66,7 +66,6 @@ MAX_RESULT_ROWS = 12  # of each
 CALLED_VERDICT = Verdict(
     Tier.PARTIAL, 0.5, reason="tools were called before anything was said of the evidence", mapped=False
 )
-_TURN_TOOLS = frozenset(("event_time", "event_cues", "event_context"))  # tools that are called on an item
 
 
 def read_draft(text: str, shown: ShownEvidence, *, repaired: bool = False) -> Draft:
@@ -318,7 +317,8 @@ def _call(entry: Mapping[str, Any], text: str, shown: ShownEvidence) -> ToolCall
     if entry["tool"] is None:
         raise ReplyError("decide", f"a call names none of the tools {TOOLS!r}", text)
     of = entry["of"]
-    turn = shown.turn(of) if entry["tool"] in _TURN_TOOLS else None
+    # tools that are called on an item
+    turn = shown.turn(of) if entry["tool"] in {"event_time", "event_cues", "event_context"} else None
     return ToolCall(entry["tool"], of if turn is None else turn.id, entry["part"], entry["page"])
 
 

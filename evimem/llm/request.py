@@ -18,18 +18,17 @@ from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
 from string import Template
-from typing import Any, NamedTuple, TypeVar, get_args
+from typing import Any, NamedTuple, get_args
 
 from ..errors import ModelError, PromptTooLong, ReplyError
 from ..flow import Flow
 from ..judging.judge import TOOLS, Action, Tool
 from ..text.prompt_text import visible
 from ..types.trace import Called, Complete, ModelRole, Reply
+from ..types.type_variables import T
 from ..types.values import GapKind
 from .json_reply import read_object
 
-T = TypeVar("T")
-SEPARATOR = "\n---\n"
 Schema = dict[str, Any]
 Read = Callable[[Any], Any]
 TIERS = ("exact", "inferrable", "partial", "none")
@@ -50,7 +49,6 @@ MIN_CONTEXT_TOKENS = 400  # tokens: a smaller number is no context that a server
 MAX_UNCUT_CHARACTERS = 4_000  # characters of a request, below which no server cuts it
 MAX_CHARACTERS_PER_TOKEN = 7.5  # characters: text has 3 to 5 in a token, and 6 in a word
 
-_NUMBER = re.compile(r"-?\d{1,12}(?:\.\d{1,12})?\s*%?")
 _NONE_WORDS = {"", "none", "n/a", "na", "nothing", "no", "null", "nil", "no gap", "no gaps", "nothing missing"}
 _FLAGS = {"yes": True, "true": True, "y": True, "no": False, "false": False, "n": False}
 
@@ -72,7 +70,7 @@ def text_unless_none(value: Any, limit: int = MAX_TEXT_CHARACTERS) -> str:
 
 def confidence(value: Any) -> float | None:
     """Return a number in 0..1, read from 0.95, "0.95 (high)", 95 or "95%"; None for anything else."""
-    if isinstance(value, str) and (match := _NUMBER.search(value[:80])):
+    if isinstance(value, str) and (match := re.search(r"-?\d{1,12}(?:\.\d{1,12})?\s*%?", value[:80])):
         value = float(match[0].rstrip("% ")) / (100 if "%" in match[0] else 1)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or abs(value) > 100:
         return None
@@ -205,7 +203,7 @@ def load(name: str) -> Prompt:
     """Return a prompt: from the wheel, or from prompts/ next to the package in a checkout."""
     packed = files("evimem") / "_prompts" / f"{name}.md"
     path = packed if packed.is_file() else Path(__file__).parents[2] / "prompts" / f"{name}.md"
-    system, _, user = path.read_text(encoding="utf-8").partition(SEPARATOR)
+    system, _, user = path.read_text(encoding="utf-8").partition("\n---\n")
     return Prompt(system.strip(), Template(user.strip()), json.loads(user.strip().rpartition("\n")[2]))
 
 

@@ -21,7 +21,6 @@ from .json_values import Json, held_by, is_media, kept, media_label, mismatch_er
 
 EMPTY_TEXT = "[empty message]"  # of a message that says nothing
 TIMES = ("time", "created_at", "timestamp", "create_time", "createdAt")
-_SECONDS = re.compile(r"\d{9,13}(?:\.\d+)?")  # since 1970, or milliseconds: in text, which no other form of a time is
 _ROLES = {
     "user": "user", "human": "user", "assistant": "assistant", "ai": "assistant", "model": "assistant",
     "chatbot": "assistant", "chatgpt": "assistant", "agent": "assistant", "bot": "assistant", "gpt": "assistant",
@@ -454,7 +453,8 @@ def _time(message: Mapping[str, Json]) -> datetime | None:
     parts = [part for part in _list(message.get("parts")) if isinstance(part, dict)]
     for place in (message, *parts):
         given = next((place[name] for name in TIMES if place.get(name) is not None), None)
-        if isinstance(given, str) and _SECONDS.fullmatch(given.strip()):
+        # since 1970, or milliseconds: in text, which no other form of a time is
+        if isinstance(given, str) and re.fullmatch(r"\d{9,13}(?:\.\d+)?", given.strip()):
             given = float(given)
         if isinstance(given, (int, float)) and abs(given) >= 1e11:  # milliseconds: as seconds, the year 5138
             given = given / 1000

@@ -16,12 +16,9 @@ from .json_values import mismatch_error
 
 CONVERSATIONS = r"conversations(?:-\d+)?"
 _INSTRUCTIONS, _MEMORIES = "custom instructions", "saved memories"
-_FENCED = re.compile(r"```(.*?)```", re.DOTALL)
-_MEMORY = re.compile(r"^\d+\. \[(\d{4}-\d\d-\d\d)\]\.? *", re.MULTILINE)
 # A mark stands between two characters of private use, its parts divided by a third; one with words that are shown has
 # them as its second part, as in entity["city","Paris"]. Copies lack these characters.
 _MARK = re.compile("([ \t]*)\ue200([a-z_]+)\ue202?([^\ue200\ue201]*)\ue201")
-_SHOWN_NAME = re.compile(r'\["[^"]*","((?:[^"\\]|\\.)*)"')
 _BARE_MARK = re.compile(r"[ \t]*\b(?:file)?cite(?:turn\d+[a-z]+\d+)+\b")
 _SOURCE = re.compile(r"[ \t]*【[^【】\n]{0,40}†[^【】\n]{0,200}】")
 
@@ -31,7 +28,7 @@ def remove_citation_marks(text: str) -> tuple[str, int]:
 
     def replaced(found: re.Match[str]) -> str:
         space, kind, inner = found.groups()
-        if kind == "entity" and (name := _SHOWN_NAME.match(inner)):
+        if kind == "entity" and (name := re.match(r'\["[^"]*","((?:[^"\\]|\\.)*)"', inner)):
             return f"{space}{name[1]}"
         return space + inner.split("\ue202")[0] if kind in ("url", "link_title") else ""
 
@@ -113,7 +110,7 @@ def _instructions(content: Mapping[str, Any], given: Mapping[str, Any]) -> Itera
     """Yield the user's own instructions about themselves and about replies, without the program's words around it."""
     for own, wrapped in (("about_user_message", "user_profile"), ("about_model_message", "user_instructions")):
         text = given.get(own) or content.get(wrapped) or ""
-        fenced = _FENCED.search(text)
+        fenced = re.search(r"```(.*?)```", text, flags=re.DOTALL)
         if text := (fenced[1] if fenced else text).strip():
             kind = {"kind": "instructions"}
             yield Said(own, "user", text, thread=_INSTRUCTIONS, metadata=kind, is_shared=True)
@@ -121,7 +118,7 @@ def _instructions(content: Mapping[str, Any], given: Mapping[str, Any]) -> Itera
 
 def _memories(text: str) -> Iterator[Said]:
     """Yield each of the memories that a conversation began with; every conversation repeats them."""
-    pieces = _MEMORY.split(text)
+    pieces = re.split(r"^\d+\. \[(\d{4}-\d\d-\d\d)\]\.? *", text, flags=re.MULTILINE)
     for day, memory in zip(pieces[1::2], pieces[2::2], strict=True):
         if memory.strip():
             said = Said(day, "assistant", memory.strip(), None, "assistant", _MEMORIES, is_shared=True)

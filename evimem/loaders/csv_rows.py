@@ -33,7 +33,6 @@ _STEP = timedelta(minutes=1)  # between rows without a time: keeps their order, 
 _NUMERIC = re.compile(
     r"(\d{1,4})([/.\-])(\d{1,2})\2(\d{1,4})[,T ]*(?:(\d{1,2}):(\d\d)(?::(\d\d)(?:\.\d+)?)?\s*([AaPp])?\.?[Mm]?\.?)?"
 )
-_NUMBER = re.compile(r"\d{9,13}(\.\d+)?")
 _MAX_FIELD_START = 8192
 
 
@@ -199,7 +198,7 @@ def _field(row: Sequence[str], found: Mapping[str, int], name: str) -> str:
 
 def _time(given: str, order: str) -> datetime:
     """Return a time in ISO 8601, in seconds or milliseconds since 1970, or in figures of this order."""
-    if _NUMBER.fullmatch(given):
+    if re.fullmatch(r"\d{9,13}(\.\d+)?", given):
         seconds = float(given)
         return time_of(seconds / 1000 if seconds >= 1e11 else seconds)
     figures = _NUMERIC.fullmatch(given)

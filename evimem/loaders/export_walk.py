@@ -21,7 +21,6 @@ from .conversation import UNREADABLE, ImportedTurn, ImportLog, Part, parts_of
 from .json_stream import Malformed, elements
 from .json_values import time_of, type_mismatch
 
-_SECONDS = re.compile(r"\d+(\.\d+)?")
 _MAX_PIECE_CHARACTERS = 200_000  # characters of an attached text that are one turn
 
 
@@ -297,7 +296,7 @@ def _given(message: Any, names: Iterable[str]) -> Any:
 
 
 def _time(given: Any) -> datetime:
-    is_seconds = isinstance(given, str) and len(given) < 40 and _SECONDS.fullmatch(given)
+    is_seconds = isinstance(given, str) and len(given) < 40 and re.fullmatch(r"\d+(\.\d+)?", given)
     return time_of(float(given) if is_seconds else given)
 
 

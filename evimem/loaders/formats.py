@@ -40,8 +40,6 @@ _KNOWN_BY = frozenset((*WHO, "author", "type", "kind", "parts", "lc"))  # keys o
 _STRINGS = ("id", "session", "speaker", "text", "caption", "role")
 FIELDS = (*_STRINGS, "time", "metadata")
 
-_TOKEN = re.compile(rb'"((?:[^"\\]|\\.)*)"(\s*:)?|[\[\]{},]', re.DOTALL)
-
 
 def read_messages(
     path: AnyPath, log: ImportLog | None = None, *, start: datetime | None = None, session: str | None = None
@@ -311,7 +309,7 @@ def _keys(start: bytes) -> Iterator[str]:
     """Yield the places of the keys in the beginning of JSON, each once, down to the fourth level."""
     path: list[str] = []
     key, seen = "", set[str]()
-    for token in _TOKEN.finditer(start):
+    for token in re.finditer(rb'"((?:[^"\\]|\\.)*)"(\s*:)?|[\[\]{},]', start, flags=re.DOTALL):
         mark = token.group()
         if mark in (b"{", b"["):
             path.append(f"{key}[]" if mark == b"[" else key)

@@ -12,7 +12,6 @@ from ..errors import ImportFailed
 from .json_values import type_mismatch
 
 MAX_TOKEN = 8 << 20  # characters of one tag or text; a file in which none ends sooner is refused
-_BLOCKS = re.compile("p|div|li|ul|ol|h[1-6]|tr|table|pre|blockquote")
 
 
 class Event(NamedTuple):
@@ -105,7 +104,7 @@ def text_of_events(events: list[Event]) -> str:
             pieces.append("" if quiet > 0 else event.text)
         elif event.tag == "br":
             pieces.append("\n")
-        elif _BLOCKS.fullmatch(event.tag):
+        elif re.fullmatch("p|div|li|ul|ol|h[1-6]|tr|table|pre|blockquote", event.tag):
             pieces.append("\n- " if event.tag == "li" and event.attributes is not None else "\n")
     lines = (" ".join(line.split()) for line in "".join(pieces).split("\n"))
     return "\n".join(line for line in lines if line not in ("", "-")).strip()

@@ -20,14 +20,11 @@ import orjson
 
 from ..errors import describe_safely, shown
 
-_FRACTION = re.compile(r"\.(\d+)")
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 Json = Any  # a value of `json.loads`
 
 _DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)?(?:;[\w.=+-]+)*;base64,([\w+/\s-]*={0,2})\s*")
 _EMBEDDED = re.compile(r"data:([\w.+-]+/[\w.+-]+)(?:;[\w.=+-]+)*;base64,([A-Za-z0-9+/_-]{750,}={0,2})")  # half a KB
-_BASE64 = re.compile(r"[A-Za-z0-9+/_\s-]{4,}={0,2}\s*")
-_SOLID = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
 _DATA_KEYS = frozenset(("data", "bytes", "file_data", "base64", "b64_json", "image", "images", "audio", "blob"))
 _TYPES = ("media_type", "mimeType", "mime_type", "mediaType", "image_mimetype", "contentType", "format")
 _BESIDE = frozenset((*_TYPES, "transcript"))
@@ -37,8 +34,6 @@ _BEGINNINGS = (
     (b"\xff\xd8\xff", "image/jpeg"), (b"\x89PNG", "image/png"), (b"GIF8", "image/gif"), (b"%PDF", "application/pdf"),
     (b"ID3", "audio/mpeg"), (b"OggS", "audio/ogg"),
 )  # fmt: skip
-_OF_RIFF = {b"WEBP": "image/webp", b"WAVE": "audio/wav"}
-_NAMES = {"image": "picture", "audio": "audio", "video": "video"}
 
 
 def parse(data: bytes) -> Any:
@@ -68,7 +63,7 @@ def time_of(value: object) -> datetime:
     if isinstance(value, str):
         try:
             # Python 3.10 reads three or six digits of a second only, and no "Z".
-            plain = _FRACTION.sub(lambda found: f".{found[1][:6]:0<6}", value.strip().replace("Z", "+00:00"))
+            plain = re.sub(r"\.(\d+)", lambda found: f".{found[1][:6]:0<6}", value.strip().replace("Z", "+00:00"))
             return datetime.fromisoformat(plain)
         except ValueError as error:
             raise mismatch_error("time", value, "ISO 8601, such as '2024-03-12T18:20'") from error
@@ -137,7 +132,7 @@ def is_media(value: object) -> bool:
 
 def media_label(type_: str, size: int | None = None, name: str = "") -> str:
     """Return how media read in a text: `[picture, image/jpeg, 3.1 MB]`."""
-    kind = _NAMES.get(type_.partition("/")[0], "file")
+    kind = {"image": "picture", "audio": "audio", "video": "video"}.get(type_.partition("/")[0], "file")
     known = [name, type_ if "/" in type_ and type_ != _ANY else "", "" if size is None else _size(size)]
     return f"[{', '.join((kind, *(one for one in known if one)))}]"
 
@@ -195,10 +190,10 @@ def _is_data(text: str, key: str, around: Mapping[Any, Any]) -> bool:
     if key == "result" and around.get("type") == "image_generation_call":
         return True
     # 65,536 characters of base64 alone are no text, whatever their key.
-    if len(text) >= (1 << 16) and key not in ("content", "text") and _SOLID.fullmatch(text):
+    if len(text) >= (1 << 16) and key not in ("content", "text") and re.fullmatch(r"[A-Za-z0-9+/_-]+={0,2}", text):
         return True
     of_form = key in _DATA_KEYS and (not _BESIDE.isdisjoint(around) or len(text) >= 64 or key == "images")
-    return of_form and len(text.rstrip()) % 4 != 1 and _BASE64.fullmatch(text) is not None
+    return of_form and len(text.rstrip()) % 4 != 1 and re.fullmatch(r"[A-Za-z0-9+/_\s-]{4,}={0,2}\s*", text) is not None
 
 
 def _decode(data: str, type_: str, given: str) -> Json:
@@ -212,7 +207,7 @@ def _decode(data: str, type_: str, given: str) -> Json:
 
 def _media(data: bytes, type_: str) -> dict[str, Json]:
     known = next((name for beginning, name in _BEGINNINGS if data.startswith(beginning)), None)
-    known = _OF_RIFF.get(data[8:12]) if data.startswith(b"RIFF") else known
+    known = {b"WEBP": "image/webp", b"WAVE": "audio/wav"}.get(data[8:12]) if data.startswith(b"RIFF") else known
     said = type_ if "/" in type_ else known or type_ or _ANY
     return {"digest": blake2b(data, digest_size=15).hexdigest(), "bytes": len(data), "type": said}
 

@@ -18,7 +18,6 @@ _FILES = {
     "sticker": "sticker",
 }  # fmt: skip
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
-_NUMBER = re.compile(r"(.*?)_\d+")
 
 
 def _repair_encoding(text: Any) -> str:
@@ -39,7 +38,7 @@ def _chat(raw: Mapping[str, Any], part: Part, path: Path) -> Chat:
     messages = held(raw["messages"], list, part)
     if "threadName" in raw:
         name = raw["threadName"]
-        numbered = _NUMBER.fullmatch(name)  # Benjamin_12, as the file is called
+        numbered = re.fullmatch(r"(.*?)_\d+", name)  # Benjamin_12, as the file is called
         ordered = _by_time(messages, "timestamp")
         return Chat(f"messenger/{name}", ordered, {"chat": numbered[1] if numbered else name})
     title = _repair_encoding(raw.get("title") or "")

@@ -14,7 +14,6 @@ from .export_walk import Chat, Export, Outcome, Said, Skipped, held, labels
 
 _DAY = r"\d{4}-\d\d-\d\d"
 _SPOKEN = {None, "bot_message", "slackbot_response", "me_message", "thread_broadcast", "file_share"}
-_LINK = re.compile(r"<([@#!]?)([^<>|]+)(?:\|([^<>]*))?>")
 
 
 def _chat(raw: Any, part: Part, path: Path) -> Chat:
@@ -117,7 +116,7 @@ def _name(user: Mapping[str, Any]) -> str:
 
 
 def _plain(text: str, names: Mapping[str, str]) -> str:
-    return html.unescape(_LINK.sub(partial(_written_out, names), text))
+    return html.unescape(re.sub(r"<([@#!]?)([^<>|]+)(?:\|([^<>]*))?>", partial(_written_out, names), text))
 
 
 def _written_out(names: Mapping[str, str], link: re.Match[str]) -> str:

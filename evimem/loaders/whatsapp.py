@@ -28,7 +28,6 @@ else:
     import tomli as tomllib
 
 MAX_LINE = 8 << 20  # bytes of a line, and characters of a message
-_EAST_ASIAN = re.compile("[\u4e00-\u9fff\uac00-\ud7a3]")
 _MORNING = "am|a m|上午|凌晨|早上|午前|오전|ص|ق ظ|πμ|de|öö|sa|पूर्वाह्न".split("|")
 _EVENING = "pm|p m|下午|中午|晚上|午後|오후|م|ب ظ|μμ|du|ös|ch|अपराह्न".split("|")
 _MARKS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
@@ -39,10 +38,6 @@ _HEAD = re.compile(
     re.DOTALL,
 )
 _ATTACHED = re.compile(r"<[^<>:]{2,30}: ([^<>]+\.\w{2,4})>|(\S[^()\n]*\.\w{2,4}) \([^()]{4,40}\)")
-_OMITTED = re.compile(r"<[^<>]{4,40}>")
-_EDITED = re.compile(r"\s*(?P<mark>\u200e?)<(?P<words>[^<>]{4,60})>\s*$")
-_QUOTES = re.compile('["“”„«»「」『』]')
-_CHAT = re.compile(r"_chat(?:[ _-]?\(?(\d{1,4})\)?)?")  # as the file is called in the zip of an iPhone
 _KINDS = {  # the placeholder of a file that was not exported, behind the mark that no person types
     "picture": "image|photo|bild|imagen|foto|immagine|imagem|afbeelding",
     "video": "video|vídeo|vidéo|gif",
@@ -130,7 +125,8 @@ def read_whatsapp(
 def _session(part: Part, path: Path, survey: _Survey) -> str:
     """Return the session of a file: its name, or where that is `_chat`, the zip's, the folder's or the chat's."""
     stem = re.sub(r"\s?\(\d+\)$", "", part.stem)  # without the number of a second download
-    numbered = _CHAT.fullmatch(part.stem)
+    # as the file is called in the zip of an iPhone
+    numbered = re.fullmatch(r"_chat(?:[ _-]?\(?(\d{1,4})\)?)?", part.stem)
     if numbered is None:
         return stem
     if path.is_file() and path.name != part.name:  # a zip, which is named after the chat
@@ -173,7 +169,7 @@ def _survey(part: Part, date_order: str | None) -> _Survey:
     chat, notice, is_east_asian, is_unmarked = "", 0, False, False
     for number, line in enumerate(_messages(part)):
         dates.setdefault(line.date)
-        is_east_asian |= bool(_EAST_ASIAN.search(line.half))
+        is_east_asian |= bool(re.search("[\u4e00-\u9fff\uac00-\ud7a3]", line.half))
         sender, colon, body = line.rest.partition(": ")
         speaker = _speaker(sender)
         if number < 5 and colon and not chat and _is_about_encryption(body):
@@ -208,7 +204,7 @@ def _said(rest: str, group: str = "") -> tuple[str, str, str | None] | str:
         return "notice"
     speaker, noted = _speaker(sender), body.startswith("\u200e")
     # A name has at most 200 characters; phones allow far fewer.
-    if not speaker or speaker == group or len(_QUOTES.findall(sender)) % 2 or len(sender) > 200:
+    if not speaker or speaker == group or len(re.findall('["“”„«»「」『』]', sender)) % 2 or len(sender) > 200:
         return "notice"  # the name of a group, or a colon inside of quotation marks, such as that of its new subject
     text = _MARKS.sub("", _without_edited(body)).strip()
     if _comparison_key(text) in _notices()["deleted"]:
@@ -217,7 +213,7 @@ def _said(rest: str, group: str = "") -> tuple[str, str, str | None] | str:
     caption = None
     if found := _ATTACHED.fullmatch(first):
         caption = f"[file {found[1] or found[2]}]"
-    elif _OMITTED.fullmatch(first):
+    elif re.fullmatch(r"<[^<>]{4,40}>", first):
         caption = "[media]"
     elif noted:
         kind = next((kind for words, kind in _LEFT_OUT.items() if words.fullmatch(first)), None)
@@ -230,7 +226,7 @@ def _said(rest: str, group: str = "") -> tuple[str, str, str | None] | str:
 
 def _without_edited(body: str) -> str:
     """Return a text without the remark at its end that it was edited: by its words, or behind a mark of the program."""
-    found = _EDITED.search(body[-100:])
+    found = re.search(r"\s*(?P<mark>\u200e?)<(?P<words>[^<>]{4,60})>\s*$", body[-100:])
     if found is None:
         return body
     is_remark = _comparison_key(found["words"]) in _notices()["edited"] or (found["mark"] and found.start() > 0)

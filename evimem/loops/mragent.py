@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Literal, TypeVar
+from typing import Literal
 
 from ..extract.labels import label_in
 from ..extract.statements import class_of
@@ -44,6 +44,7 @@ from ..times.find_times import find_times
 from ..types.results import Answer
 from ..types.stored import LABEL
 from ..types.trace import Acted
+from ..types.type_variables import T
 from ..types.values import Fact, Hit, TimeSpan
 from .answering import answer_rounds, draft_of_text
 from .iris import Iris, Refining
@@ -51,14 +52,12 @@ from .question_keywords import is_own, question_keywords
 from .retrieve import Search, Task, load_facts
 from .session import UNMAPPED, Check, Rounds, Session
 
-T = TypeVar("T")
 PAGE_TURNS = 5  # turns that a call returns
 MAX_CUE_TURNS = 5_000  # turns of a cue, those that fit the question best, of which tags are counted and pages made
 MAX_PERSON_FACTS = 5_000  # newest facts about a person
 MAX_WALKED_KEYS = 2  # tags or aspects of a cue that a walk by rule follows
 MAX_PAGE_KEYS = 12  # tags, aspects or cues that a call returns
 MENTIONED_TAG = "mentioned"  # the tag of a turn that no fact classes
-_TIME_PATTERN = re.compile(r"(\d{4})(?:-(\d{2}))?(?:-(\d{2}))?")
 
 
 class Refused(Exception):
@@ -380,7 +379,7 @@ def interval(text: str) -> tuple[datetime, datetime] | None:
     >>> interval("2024-02")
     (datetime.datetime(2024, 2, 1, 0, 0), datetime.datetime(2024, 3, 1, 0, 0))
     """
-    match = _TIME_PATTERN.fullmatch(text.strip())
+    match = re.fullmatch(r"(\d{4})(?:-(\d{2}))?(?:-(\d{2}))?", text.strip())
     if match is None:
         return None
     year, month, day = int(match[1]), match[2], match[3]

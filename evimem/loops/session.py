@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from itertools import count
-from typing import Any, TypeVar
+from typing import Any
 
 from ..errors import ModelError, ModelTimeout, PoolFull, ReplyError
 from ..flow import Flow, within
@@ -20,11 +20,11 @@ from ..query.analysis import analyse
 from ..query.remaining_turns import remaining
 from ..types.stored import EVERYTHING, MemoryOverview
 from ..types.trace import TRACE_VERSION, Acted, Complete, Event, Judged, Stopped
+from ..types.type_variables import T
 from ..types.values import Hit, Tier, Turn
 from .evidence_view import EntityCounter, select
 from .retrieve import Arrived, Retrieval, Search, Task, TupleRetrieval, strategy_name
 
-T = TypeVar("T")
 ANSWER_SECONDS_SHARE = 0.25  # of the seconds of a budget: time to word the answer, however long the judging took
 MAX_LOST_REPLIES = 2  # in a row, after which a model is asked for nothing but an answer
 LOST_REASON = "the model's replies cannot be read"

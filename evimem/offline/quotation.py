@@ -60,7 +60,6 @@ _MAX_THINGS = 4  # words of the best line whose later mentions are looked up
 _MAX_MENTIONING_TURNS = 30  # a word that more turns have tells nothing apart
 _MENTIONS_READ = 3  # newest turns that are read for each
 _LIGHT_STEMS = frozenset(stem(word) for word in ENGLISH.words("quotations.light"))
-_NAME_WITHIN = re.compile(r"(?<![.!?\n] )(?<!^)\b[A-Z]\w+")
 
 _any = ENGLISH.any_of
 CURRENCY = r"$\u00a3\u20ac\u20a6\u20b9\u00a5"  # characters of a regular expression's set
@@ -298,7 +297,7 @@ def _things(view: View, line: Sequence[Extract]) -> list[str]:
     """Return the stems of the things that a line names, the rarest first."""
     said = " ".join(one.said[slice(*one.span)] for one in line)
     speakers = {stem(word) for name in view.speakers for word in words(name)}
-    named = {stem(word) for name in _NAME_WITHIN.findall(said) for word in words(name)}
+    named = {stem(word) for name in re.findall(r"(?<![.!?\n] )(?<!^)\b[A-Z]\w+", said) for word in words(name)}
     shared = {stem(word) for word in words(said)} & {stem(word) for word in view.analysis.keywords}
     things = (named | {term for term in shared if rarity(term) >= _MIN_THING_RARITY}) - speakers - _LIGHT_STEMS
     return sorted(things, key=lambda term: (-rarity(term), term))

@@ -18,6 +18,7 @@ import numpy as np
 
 from ..errors import EmbedderError, ModelError, ModelUnavailable, ReplyError
 from ..types.trace import Complete, ModelRole, Reply
+from ..types.type_variables import T
 from ..types.vectors import Vectors
 from . import wire_format
 from .endpoint import MAX_BODY, MOST_JSON, Connection, Server, body_of, lines_of
@@ -33,7 +34,6 @@ from .wire_format import (
 )
 
 DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
-T = TypeVar("T")
 OnPiece = Callable[[str], None]
 
 

@@ -19,12 +19,12 @@ import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 from ..errors import MissingExtra, ModelError, ModelTimeout, ModelUnavailable
+from ..types.type_variables import T
 from .wire_format import ErrorResponse, backoff, error_from, host, is_loopback
 
-T = TypeVar("T")
 Pause = Callable[[float], Awaitable[None]]
 MAX_BODY = 8_000_000  # bytes of a reply, both as sent and as it is when decompressed
 MOST_JSON = 2_000_000  # bytes of JSON that are parsed at once for a completion: as objects they take 40 times as much

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any
 
 from ..errors import DimensionMismatch, EmbedderError, InvalidQuery, shown
 from ..flow import Flow, embed
@@ -24,10 +24,10 @@ from ..protocols import Store
 from ..text.terms import terms
 from ..times import locate_times
 from ..types.stored import EVERYTHING, MemoryOverview, Scope
+from ..types.type_variables import T
 from ..types.values import FactHit, Hints, Hit, Query, TimeSpan, Turn
 from .analysis import check_asked, hints, looked_for
 
-T = TypeVar("T")
 _LOG = logging.getLogger("evimem")
 MOST_READ = 200  # characters of a phrase that names an interval
 

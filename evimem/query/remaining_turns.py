@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
 
 from ..errors import UnknownTurn
 from ..protocols import Store
-
-T = TypeVar("T")
+from ..types.type_variables import T
 
 
 def remaining(store: Store, turn_ids: Sequence[str]) -> tuple[str, ...]:

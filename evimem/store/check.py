@@ -33,7 +33,6 @@ CARRY_OVER = "carry the turns over into a new memory: `new.extend(old.turns())`"
 _RAW = {"turn", "session", "speaker", "meta", "forgotten", "place", "calls", "trace", "trace_turn"}
 _PAGE_TURNS = 500  # turns read at once
 # Where the messages of `PRAGMA integrity_check` name an index, or the root page of a tree.
-_OF_AN_INDEX = re.compile(r"(?:missing from|entries in|entry in) index (\S+)")
 _OF_A_TREE = re.compile(r"Tree (\d+) ")
 _MAX_NAMED_TURNS = 5  # turns named in one line
 Found: TypeAlias = Generator[str | int, None, None]  # lines, and numbers of turns that were looked at
@@ -83,7 +82,7 @@ def _page_problems(handle: StoreHandle) -> Found:
     names = {root: name for root, name, _ in trees}
     for table in sorted({table for *_, table in trees}):
         for line in _faults(handle, table):
-            index, tree = _OF_AN_INDEX.search(line), _OF_A_TREE.search(line)
+            index, tree = re.search(r"(?:missing from|entries in|entry in) index (\S+)", line), _OF_A_TREE.search(line)
             found[table, index[1] if index else names.get(int(tree[1]), table) if tree else table].append(line)
     for (table, name), lines in found.items():
         what, cure = f"the index {name!r} of table {table!r}", "`evimem doctor --repair` makes it again from the rows"

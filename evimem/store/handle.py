@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial, wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate
 
 from ..db.jobs import Jobs
 from ..db.safe_context import safe_context
@@ -24,11 +24,10 @@ from ..raw.validate import LocalTimes, settle_timezone
 from ..times import Conventions
 from ..times.date_order import checked_date_order
 from ..types.stored import MemoryOverview
+from ..types.type_variables import P, T
 from ..types.values import DateOrder
 from .nearest import AnnIndexCache, FactGraph, FactSketches
 
-P = ParamSpec("P")
-T = TypeVar("T")
 # Of `meta`, in a memory of an earlier version until it is rebuilt: its long turns are indexed whole, and it does not
 # know which turns set standing instructions.
 WHOLE_TURNS = "whole turns"

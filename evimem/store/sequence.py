@@ -38,7 +38,6 @@ from .handle import FORMER_KEYS, StoreHandle
 from .open_file import open_copy
 
 # The ids that evimem gives by content (`raw/validate.py`): 15 bytes, and the occurrence of the content in its call.
-_BY_CONTENT = re.compile(r"[0-9a-f]{30}(-\d+)?")
 _MARKS_AT_ONCE = 10_000  # in a line of an export
 
 Run: TypeAlias = tuple[int, int, int | None]  # its last place, how many there are, and the turn that stands in it
@@ -195,7 +194,7 @@ def moment(session: str, role: str, instant: int) -> str:
 
 
 def _mark(seq: int, turn_id: str, instant: int) -> str:
-    return f"{seq} {instant}" if _BY_CONTENT.fullmatch(turn_id) else turn_id
+    return f"{seq} {instant}" if re.fullmatch(r"[0-9a-f]{30}(-\d+)?", turn_id) else turn_id
 
 
 def any_forgotten(handle: StoreHandle) -> bool:

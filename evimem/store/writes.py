@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from dataclasses import replace as change
 from functools import partial
 from itertools import accumulate, chain
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from ..raw.validate import MemoryClock
 from ..types.results import AddReport, TurnOutcome, TurnStatus
 from ..types.stored import Continuation, Entry, Job, JobKind, Settled
 from ..types.trace import Found, Trace, version_of
+from ..types.type_variables import T
 from ..types.values import instant
 from ..types.vectors import pack
 from . import sequence
@@ -35,7 +36,6 @@ from .handle import SETTING, StoreHandle, WriteBudget
 from .reads import jobs_of
 from .rebuild import derive_segment, drop_traces, events, exchange_facts, index_rows, keeps_rules, set_events
 
-T = TypeVar("T")
 Searched: TypeAlias = dict[int, Attempt[tuple[Document, ...]]]  # documents of turns, by identity of their entry
 AT_ONCE = 256  # turns that a transaction stores, in some hundredths of a second; one call stores no more
 AWAITED_AT_ONCE = 32  # turns, where somebody else waits to write

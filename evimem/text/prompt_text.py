@@ -22,7 +22,6 @@ WEIGHED = 24_576  # characters of a text that are looked through: more than the 
 _PIECE = re.compile(rf".{{1,{UNIT}}}(?=\s|\Z)|.{{1,{UNIT}}}", re.DOTALL)
 MARK = QUOTED  # opens each line that somebody wrote; no line of ours begins with it
 MAX_QUOTE = 1_000  # characters
-_AROUND_QUOTE = " \t\r\n\"'.,;:!?\u2026\u201c\u201d\u2018\u2019"
 MEANT, MOST_MEANT = 2, 120  # facts that are shown beside a turn for what they name, and characters of one
 
 # Controls, what Unicode lets a renderer ignore (zero-width, bidirectional, variation and tag characters, fillers),
@@ -108,7 +107,7 @@ def _places(shown: str, text: str) -> list[int]:
 
 
 def _find(quote: str, text: str) -> tuple[int, int] | None:
-    for candidate in (quote.split(), quote.strip(_AROUND_QUOTE).split()):
+    for candidate in (quote.split(), quote.strip(" \t\r\n\"'.,;:!?\u2026\u201c\u201d\u2018\u2019").split()):
         if candidate:
             pattern = r"\s+".join(re.escape(word) for word in candidate)
             match = re.search(pattern, text) or re.search(pattern, text, re.IGNORECASE)

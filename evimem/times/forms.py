@@ -137,7 +137,6 @@ def _slots_in_order(parts: tuple[Part, ...], *, listed: bool) -> SlotSets:
 
 # ---- The words of a form itself, which a text must have beside those of its slots
 
-_SIDES = (-1, 1)  # of a part, the one before it and the one after it
 Needed = tuple[frozenset[str], ...]
 
 
@@ -160,7 +159,8 @@ def _of_every(branches: tuple[tuple[Part, ...], ...], closed: tuple[bool, bool])
 def _own_words_in_order(parts: tuple[Part, ...], closed: tuple[bool, bool]) -> Needed:
     found: list[frozenset[str]] = []
     for at, part in enumerate(parts):
-        before, after = (_is_closed(parts, at, side, closed) for side in _SIDES)
+        # of a part, the one before it and the one after it
+        before, after = (_is_closed(parts, at, side, closed) for side in (-1, 1))
         if part.kind == "group":
             found += _of_every(part.branches, (before, after))
         elif part.kind == "look":

@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 
 from ..lang import ENGLISH, Language
-
-T = TypeVar("T")
+from ..types.type_variables import T
 
 _PLAIN = {
     "\u2019": "'",

@@ -10,8 +10,9 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Literal, ParamSpec, TypeVar
+from typing import Literal, TypeVar
 
+from ..types.type_variables import P
 from . import calendar
 from .calendar import DAY, HALF_DAY, WEEK, Clock, TimeInterval, nth_part, part_of_day, third_of, units_from
 from .context import (
@@ -69,7 +70,6 @@ class Meaning:
 
 
 Reading = Meaning | TimeInterval | None
-P = ParamSpec("P")
 R = TypeVar("R")
 
 
