@@ -157,10 +157,10 @@ def intercept_effects(flow: Flow[T], perform: Callable[[Effect], Flow[Any]]) -> 
 def within(flow: Flow[T], seconds: Callable[[Complete], float]) -> Flow[T]:
     """Run a flow with a limit on each of its model requests: `seconds(request)`, asked when the request is made."""
 
-    def bounded(effect: Effect) -> Flow[Any]:
+    def bound_effect(effect: Effect) -> Flow[Any]:
         return (yield replace(effect, seconds=seconds(effect)) if isinstance(effect, Complete) else effect)
 
-    return intercept_effects(flow, bounded)
+    return intercept_effects(flow, bound_effect)
 
 
 def run_side_by_side(

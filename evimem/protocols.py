@@ -185,10 +185,10 @@ class Store(Protocol):
         """
         ...
 
-    def roster(self, *, seen: bool = False) -> MemoryOverview:
+    def roster(self, *, allow_cached: bool = False) -> MemoryOverview:
         """Return who speaks here and the time of the first and last turn.
 
-        With `seen`, a store that is far away may return those of its last search, without waiting: see `by_hints`.
+        With `allow_cached`, a remote store may return those of its last search, without waiting: see `by_hints`.
         """
         ...
 
@@ -200,7 +200,7 @@ class Store(Protocol):
         """
         ...
 
-    def settle(self, kind: JobKind, entries: Sequence[Entry]) -> Settled:
+    def complete_jobs(self, kind: JobKind, entries: Sequence[Entry]) -> Settled:
         """Store the results of jobs, of at least one: of the first of them, as in `write`.
 
         They are vectors ("vector"), linked facts ("link"), all facts by rule ("facts") or further ones ("extract").

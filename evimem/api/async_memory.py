@@ -82,24 +82,24 @@ def _for_event_loop(
     flow: Callable[..., Any] = vars(method).get("flow", method)
 
     @wraps(method)
-    async def awaited(self: AsyncMemory, /, *args: P.args, **given: P.kwargs) -> T:
+    async def await_call(self: AsyncMemory, /, *args: P.args, **given: P.kwargs) -> T:
         # These arguments are functions of the caller's.
         told = {name: self._told(value) if name in {"on_event", "progress"} else value for name, value in given.items()}
         return await self._run(flow_of(partial(flow, self._memory, *args, **told)))
 
-    return awaited
+    return await_call
 
 
 def _as_list(method: Callable[Concatenate[Memory, P], Iterable[T]]) -> Callable[Concatenate[Memory, P], list[T]]:
     """Return a method that returns the items of an iterator as a list."""
 
     @wraps(method)
-    def listed(memory: Memory, /, *args: P.args, **given: P.kwargs) -> list[T]:
+    def collect_list(memory: Memory, /, *args: P.args, **given: P.kwargs) -> list[T]:
         return list(method(memory, *args, **given))
 
-    described: Any = listed
+    described: Any = collect_list
     described.__signature__ = inspect.signature(method).replace(return_annotation="list[Turn]")
-    return listed
+    return collect_list
 
 
 class AsyncMemory:

@@ -94,7 +94,7 @@ def build(
                 else:
                     yield task
 
-        def settle(done: list[tuple[UserTask, Built]]) -> None:
+        def record_done(done: list[tuple[UserTask, Built]]) -> None:
             whole = [(task, built) for task, built in done if not built.error]
             known.add(
                 [
@@ -107,7 +107,7 @@ def build(
                 said(built.turns)
 
         with closing(_Runner(count, executor)) as runner:
-            runner.run(work, left(), settle)
+            runner.run(work, left(), record_done)
     return tally.report(time.monotonic() - started)
 
 
@@ -208,7 +208,7 @@ class _Runner:
         self._pool = given or self._new()
 
     def run(
-        self, work: Work, tasks: Iterator[UserTask], settle: Callable[[list[tuple[UserTask, Built]]], None]
+        self, work: Work, tasks: Iterator[UserTask], record_done: Callable[[list[tuple[UserTask, Built]]], None]
     ) -> None:
         """Run all tasks, and hand over their outcomes. Raise the error that ends the build."""
         waiting: dict[Future[Built], UserTask] = {}
@@ -225,7 +225,7 @@ class _Runner:
                     done.append((task, future.result()))
                 except BrokenExecutor:
                     lost.append(task)
-            settle(done)
+            record_done(done)
             _raise_fatal(done)
             if lost:
                 lost += waiting.values()
@@ -233,7 +233,7 @@ class _Runner:
                 self._renew()
                 for task in lost:
                     done = [(task, self._alone(work, task))]
-                    settle(done)
+                    record_done(done)
                     _raise_fatal(done)
 
     def _alone(self, work: Work, task: UserTask) -> Built:

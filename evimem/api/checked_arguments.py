@@ -130,13 +130,13 @@ def checked_form(
 
 
 def _counting(count: CountTokens) -> CountTokens:
-    def counted(text: str) -> int:
+    def count_checked(text: str) -> int:
         tokens = count(text)
         if not isinstance(tokens, int) or tokens < 0:
             raise InvalidQuery(f"count returned {shown(tokens)}; expected the number of tokens of a text")
         return tokens
 
-    return counted
+    return count_checked
 
 
 def checked_time(name: str, value: TimeInput | None, times: LocalTimes = AS_GIVEN) -> datetime | None:

@@ -342,7 +342,7 @@ class Core:
             tell(indexed)
             yield Pause()
         done += yield from self._extract_waiting(tell)
-        waiting = self.store.put_off()
+        waiting = self.store.postponed_jobs()
         reasons: Counter[str] = Counter()
         for reason, count, _ in waiting:
             reasons[reason] += count
@@ -377,7 +377,7 @@ class Core:
         if self.judge is None:
             return 0
 
-        def extracted(job: Job) -> Flow[int]:
+        def read_job(job: Job) -> Flow[int]:
             flow = extract_job(self.store, job, self.conventions, endpoint)
             count: int = yield from self.watch("extract").observed(flow)
             if count:
@@ -389,7 +389,7 @@ class Core:
         # A lease of 900 seconds covers several rounds of requests that each take all of a usual deadline.
         while page := self.store.lease("extract", JOBS_PER_PAGE, 900.0):
             try:
-                counts: list[int] = yield SideBySide(map(extracted, page))
+                counts: list[int] = yield SideBySide(map(read_job, page))
                 done += sum(counts)
             finally:
                 with suppress(StoreError):  # the lease ends by itself, and the caller's reason to stop matters more
@@ -502,12 +502,12 @@ class Core:
         """Return hits with the facts of those that wait to be read, from their turns."""
         from ..ingest.add import read_facts
 
-        def stated(hit: Hit) -> Hit:
+        def add_facts(hit: Hit) -> Hit:
             facts = {fact.id: fact for fact in (*read_facts(self.extractor, hit.turn).value, *hit.facts)}
             return replace(hit, facts=tuple(sorted(facts.values(), key=lambda fact: fact.span[0])))
 
         waiting = self.store.waiting("facts", [hit.turn.id for hit in hits])
-        return tuple(stated(hit) if hit.turn.id in waiting else hit for hit in hits)
+        return tuple(add_facts(hit) if hit.turn.id in waiting else hit for hit in hits)
 
 
 def _is_within(hit: Hit, query: Query) -> bool:

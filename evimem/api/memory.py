@@ -78,11 +78,11 @@ def verb(method: Callable[Concatenate[Memory, P], Flow[T]]) -> Callable[Concaten
     told["return"] = told["return"].removeprefix("Flow[").removesuffix("]")
 
     @wraps(method)
-    def performed(self: Memory, /, *args: P.args, **given: P.kwargs) -> T:
+    def run_call(self: Memory, /, *args: P.args, **given: P.kwargs) -> T:
         return run(method(self, *args, **given), self._perform)
 
-    vars(performed)["flow"] = method
-    return performed
+    vars(run_call)["flow"] = method
+    return run_call
 
 
 class Memory:
@@ -206,7 +206,7 @@ class Memory:
         """
         core = self._core
 
-        def updated() -> Flow[AddReport]:
+        def store_update() -> Flow[AddReport]:
             core.store.require_writable()
             (old,) = core.store.read([id])
             kept = {name: value for name, value in old.metadata.items() if name != "message"}
@@ -214,7 +214,7 @@ class Memory:
             new = old if text == old.text else replaced(old, text=text, metadata=metadata)
             return (yield from clearing_word_caches(core.ingestion(strict=True, replace=True).store([new])))
 
-        return core.watch("update").observed(updated())
+        return core.watch("update").observed(store_update())
 
     @verb
     def remember(
@@ -341,8 +341,10 @@ class Memory:
             if hears is not None:
                 check_asked("query", query)
                 hears(Queried(0, "search", query, most))
-            recall, seen = partial(core.recall_reranked, over=which), which == "turns"
-            hits = Hits((yield from run_query(core.store, query, most, within, today, recall, seen=seen)))
+            recall, allow_cached = partial(core.recall_reranked, over=which), which == "turns"
+            hits = Hits(
+                (yield from run_query(core.store, query, most, within, today, recall, allow_cached=allow_cached))
+            )
             if hears is not None:
                 facts = tuple(fact.id for hit in hits for fact in hit.facts)
                 hears(Found(0, "search", tuple(hit.turn.id for hit in hits), facts))

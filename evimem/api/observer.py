@@ -362,17 +362,19 @@ def streamed_now(
 ) -> Iterator[Streamed]:
     """Run `stream_answer` without an event loop: its awaitables never wait."""
 
-    async def advanced(flow: Flow[Answer], step: Step) -> Effect | Ended[Answer]:
+    async def advance_flow(flow: Flow[Answer], step: Step) -> Effect | Ended[Answer]:
         return advance(flow, step, perform, lambda _: True)
 
-    async def performed(effect: Effect) -> Any:
+    async def perform_effect(effect: Effect) -> Any:
         return perform(effect)
 
-    async def asked(request: Complete) -> AsyncGenerator[str | Reply, None]:
+    async def stream_request(request: Complete) -> AsyncGenerator[str | Reply, None]:
         for piece in pieces_of(request):
             yield piece
 
-    items = stream_answer(flow, events, advanced, performed, asked, lending, lambda flow: flow.close())
+    items = stream_answer(
+        flow, events, advance_flow, perform_effect, stream_request, lending, lambda flow: flow.close()
+    )
     try:
         while True:
             try:

@@ -232,8 +232,8 @@ class SearchedStore:
             raise AttributeError(name)
         raise _not_of_a_searcher(name)
 
-    def roster(self, *, seen: bool = False) -> MemoryOverview:
-        del seen
+    def roster(self, *, allow_cached: bool = False) -> MemoryOverview:
+        del allow_cached
         """Return who speaks and the time that counts as today."""
         return self._roster
 
@@ -317,7 +317,7 @@ def ask_searcher(
     today = checked_time("asked_at", asked_at)
     store: Any = SearchedStore(searcher, named, today)
     judge: Judge = OfflineJudge(extractor=Core.default_extractor()) if model is None else LLMJudge()
-    flow = answer_question(Task(question, judge, store, today, wanted, lacking=_OURS), loop)
+    flow = answer_question(Task(question, judge, store, today, wanted, unsupported=_OURS), loop)
 
     def perform(effect: Effect) -> Any:
         if isinstance(effect, Complete):

@@ -224,17 +224,17 @@ def text_of(page: Sequence[Block], width: int = 100, *, coloured: bool = False) 
     Marked text stands in angle quotes, or in a colour.
     """
 
-    def styled(text: str, style: Style) -> str:
+    def apply_style(text: str, style: Style) -> str:
         return f"\x1b[{_COLOURS[style]}m{text}\x1b[0m" if coloured and style and text else text
 
     rows: list[str] = []
     for block in page:
         if isinstance(block, Table):
             title, head, rule, *cells = _table_rows(block)
-            rows += [styled(title, "strong")] if title else []
-            rows += [styled(head, "strong"), styled(rule, "dim"), *cells]
+            rows += [apply_style(title, "strong")] if title else []
+            rows += [apply_style(head, "strong"), apply_style(rule, "dim"), *cells]
         elif isinstance(block, Heading):
-            rows += [styled(visible(block.text), "strong"), styled("-" * min(len(block.text), width), "dim")]
+            rows += [apply_style(visible(block.text), "strong"), apply_style("-" * min(len(block.text), width), "dim")]
         else:
             mark = "{}" if coloured else "\u00ab{}\u00bb"
             pieces = [
@@ -242,8 +242,8 @@ def text_of(page: Sequence[Block], width: int = 100, *, coloured: bool = False) 
             ]
             label = f"{' ' * block.indent}{visible(block.label).ljust(block.width)}"
             wrapped = _wrap(pieces, len(label), block.indent + block.width, width)
-            lines = ["".join(styled(*piece) for piece in one) for one in wrapped]
-            rows.append(f"{styled(label, block.style) if block.label else label}{lines[0]}")
+            lines = ["".join(apply_style(*piece) for piece in one) for one in wrapped]
+            rows.append(f"{apply_style(label, block.style) if block.label else label}{lines[0]}")
             rows += [f"{' ' * (block.indent + block.width)}{line}" for line in lines[1:]]
     return "".join(f"{row.rstrip()}\n" for row in rows)
 

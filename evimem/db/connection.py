@@ -232,8 +232,8 @@ class Connection(Tables):
                     raise
                 raise raised[0] from None  # a full disk ends the whole transaction, and the savepoint with it
 
-    def purge(self, settle: Callable[[], None], *, wait: bool) -> bool:
-        """Empty the log and blank unused parts of pages, then call `settle` in a transaction.
+    def purge(self, on_done: Callable[[], None], *, wait: bool) -> bool:
+        """Empty the log and blank unused parts of pages, then call `on_done` in a transaction.
 
         With `wait`, wait for readers up to the busy timeout. Return False while another reader needs the log, others
         write, or the disk is full: the erasure itself is committed, so that it must not be reported as one that failed.
@@ -246,7 +246,7 @@ class Connection(Tables):
             with self.writing():
                 if self.key is None and not self.blank():
                     return False  # another handle has written since the checkpoint
-                settle()
+                on_done()
         except (StoreBusy, DiskFull):
             return False
         return True

@@ -61,7 +61,7 @@ class Jobs:
         if reason is not None:
             return self._db.rows(*self._asking(kind, limit, "error = ?", reason))
         new, any_due = self.asking_untried(kind, limit), self.asking_due(kind, limit)
-        self._db.ahead(partial(self._db.rows, *new), partial(self._db.rows, *any_due))
+        self._db.prefetch(partial(self._db.rows, *new), partial(self._db.rows, *any_due))
         return self._db.rows(*new) or self._db.rows(*any_due)
 
     def asking_due(self, kind: JobKind, limit: int) -> Query:
@@ -174,7 +174,7 @@ class Jobs:
         )
         return [(kind, count, why.partition(":")[0]) for kind, count, why in self._db.rows(sql, (_LEASED, _IN_BATCH))]
 
-    def put_off(self) -> list[tuple[str, int, float]]:
+    def postponed_jobs(self) -> list[tuple[str, int, float]]:
         """Return (reason, number of jobs, earliest next try in seconds since 1970) of pending jobs that wait."""
         sql = (
             "SELECT error, count(*), min(due) FROM job WHERE state = 'pending' AND error IS NOT NULL "

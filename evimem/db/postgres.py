@@ -78,7 +78,7 @@ class PostgresConnection(Tables):
     """
 
     dialect = PostgresDialect()
-    far = True
+    is_remote = True
     unpurgeable_copies = (
         "the turns are gone from every answer; their bytes stay in the server's files until `evimem vacuum`, "
         "and in its log and backups for as long as it keeps those"
@@ -128,7 +128,7 @@ class PostgresConnection(Tables):
                 self._answered = self._count
             return [_all_rows(cursor) for _, cursor in sent]
 
-    def ahead(self, *asked: Callable[[], object]) -> None:
+    def prefetch(self, *asked: Callable[[], object]) -> None:
         """Prefetch the first query of each of these functions with the first statement of the block."""
         before, self._rehearsing = self._rehearsing, True
         try:

@@ -88,7 +88,7 @@ class Tables(ABC):
     dialect: Dialect = Dialect()
     name: str  # the name of the memory in messages
     aborted: int  # write blocks that were rolled back, and read blocks that failed unexpectedly
-    far = False  # whether each wait for rows is one for a network
+    is_remote = False  # whether each wait for rows is one for a network
     key: Key | None = None  # of an encrypted file
     unpurgeable_copies: str | None = None  # where the bytes of erased rows stay whatever `purge` does, and until when
 
@@ -156,12 +156,12 @@ class Tables(ABC):
     def yield_write_lock(self) -> None:  # noqa: B027 - see `has_waiting_writer`
         """Let those who wait for the write lock have it now: call it between two transactions of one long work."""
 
-    def purge(self, settle: Callable[[], None], *, wait: bool) -> bool:
-        """Overwrite the remains of erased rows, then call `settle` in a transaction; return False where that must wait.
+    def purge(self, on_done: Callable[[], None], *, wait: bool) -> bool:
+        """Overwrite remains of erased rows, then call `on_done` in a transaction; return False where that must wait.
 
         With `wait`, wait for other readers up to the timeout.
         """
-        del settle, wait
+        del on_done, wait
         return False
 
     def page_faults(self, table: str | None = None) -> list[str]:
@@ -209,7 +209,7 @@ class Tables(ABC):
         with self.reading():
             return [self.rows(sql, args) for sql, args in queries]
 
-    def ahead(self, *asked: Callable[[], object]) -> None:  # noqa: B027 - near ones are asked when it is needed
+    def prefetch(self, *asked: Callable[[], object]) -> None:  # noqa: B027 - near ones are asked when it is needed
         """Prefetch for this block the first query of each of these functions.
 
         An engine that is far away sends that now, leaves the function there, and answers it when it is called.

@@ -115,7 +115,7 @@ class FactTable:
         if rows:
             reaching = self._supersession.reaching(rows)
             self._db.delete("fact", row=rows)
-            self._supersession.settle(reaching)
+            self._supersession.mark_replaced(reaching)
 
     def outdated_ids(self, stated: Sequence[StatedFacts]) -> list[str]:
         """Return the ids of the facts that leave turns as extractors have read these again, as they find them no more.
@@ -151,7 +151,7 @@ class FactTable:
             return False
         return True
 
-    def settle(self) -> Iterator[None]:
+    def mark_replaced(self) -> Iterator[None]:
         """Recompute topic and `replaced_by` of every fact, a page at a time."""
         for page in self._db.pages(ALL_FACTS, (0,), _PAGE_FACTS):
             read = [(or_else(None, _topic, fact), row) for row, _, fact in self.read([row for (row,) in page])]
@@ -159,7 +159,7 @@ class FactTable:
             yield
         unmark_without_topic(self._db)
         for page in self._db.pages(TOPICAL, (0,), _PAGE_FACTS):
-            self._supersession.settle([row for (row,) in page])
+            self._supersession.mark_replaced([row for (row,) in page])
             yield
 
     def wrongly_replaced(self) -> int:
@@ -241,12 +241,12 @@ class Supersession:
             self._settle({**self._before(topics), **topics})
 
     def reaching(self, rows: Collection[int]) -> set[int]:
-        """Return the other facts that these replaced, or stand within the reach of: for `settle` once they are gone."""
+        """Return the other facts that these replaced or stand within the reach of, for `mark_replaced` afterwards."""
         ids = [fact_id for (fact_id,) in self._db.select("fact", "id", row=rows)]
         replaced = {row for (row,) in self._db.select("fact", "row", replaced_by=ids)}
         return (replaced | self._before(self.topics(rows)).keys()).difference(rows)
 
-    def settle(self, rows: Collection[int]) -> None:
+    def mark_replaced(self, rows: Collection[int]) -> None:
         """Recompute `replaced_by` of these facts."""
         self._settle({**dict.fromkeys(rows), **self.topics(rows)})
 

@@ -68,7 +68,7 @@ def embed_pending(store: Store, kind: Literal["vector", "link"]) -> Flow[int]:
         raise
     errors = {job.turn.id: (job, own.error) for job, own in zip(jobs, found, strict=True) if own.error is not None}
     if done := [entry for entry in entries if entry.turn.id not in errors]:
-        settle(store, kind, done)
+        complete_jobs(store, kind, done)
     if errors:  # their texts are the reason: after some tries such a job is kept as failed
         waits = {id: None if job.attempts + 1 >= MAX_ATTEMPTS else _wait(job) for id, (job, _) in errors.items()}
         store.postpone(kind, {id: (error, waits[id]) for id, (_, error) in errors.items()})
@@ -94,7 +94,7 @@ def read_turns(store: Store, extractor: Extractor, jobs: Sequence[Job], *, defer
         )
         for job, one, own in zip(jobs, read, vectors, strict=True)
     ]
-    return settle(store, "facts", found)
+    return complete_jobs(store, "facts", found)
 
 
 def _without_nobodys(
@@ -126,7 +126,7 @@ def index_again(store: Store, jobs: Sequence[Job]) -> Flow[int]:
     for job in jobs:
         error = found_by(job.turn, job.rows).error
         entries.append(Entry(job.turn, failed=(("terms", error),) if error else ()))
-    settle(store, "terms", entries)
+    complete_jobs(store, "terms", entries)
     return len(jobs)
 
 
@@ -181,7 +181,7 @@ def extract_job(
     except UnknownTurn:
         return 1  # it was forgotten since the job was read
     if not may_state_facts(job.turn):  # no word that could state anything
-        settle(store, "extract", [Entry(job.turn)])
+        complete_jobs(store, "extract", [Entry(job.turn)])
         return 1
     # The names that the turns most like it, and those before it, are filed under: it may share them.
     # A model is shown the names of the 10 nearest turns.
@@ -263,14 +263,14 @@ def store_facts(store: Store, extracted: Sequence[tuple[Job, tuple[Fact, ...]]])
         Entry(job.turn, facts, fact_vectors=own, extractor=OF_A_MODEL)
         for (job, facts), own in zip(extracted, vectors, strict=True)
     ]
-    settle(store, "extract", entries)
+    complete_jobs(store, "extract", entries)
 
 
-def settle(store: Store, kind: JobKind, entries: Sequence[Entry]) -> int:
+def complete_jobs(store: Store, kind: JobKind, entries: Sequence[Entry]) -> int:
     """Store the results of queued jobs, in as many transactions as the store makes of them; return how many failed."""
     left, failed = entries, 0
     while left:
-        settled = store.settle(kind, left)
+        settled = store.complete_jobs(kind, left)
         left, failed = left[settled.done :], failed + settled.failed
     return failed
 
@@ -308,7 +308,7 @@ def process_batches(store: Store, conventions: Conventions = Conventions()) -> F
         jobs, earlier = _with_earlier(store, due)
         to_submit = [job for job in jobs if may_state_facts(job.turn)]
         if without_facts := [job for job in jobs if job not in to_submit]:
-            settle(store, "extract", [Entry(job.turn) for job in without_facts])
+            complete_jobs(store, "extract", [Entry(job.turn) for job in without_facts])
         if to_submit:
             submitted: str = yield StartBatch(_requests(to_submit, earlier))
             _save_open(store, [*_open(store), submitted])

@@ -100,14 +100,14 @@ def write_export(path: Path, items: Iterable[Item], progress: Callable[[int], No
 def _line(value: dict[str, Any]) -> bytes:
     # orjson refuses lone surrogates; the standard library escapes them. A high and a low one side by side would be read
     # back from their escapes as one character, so such a line is written as the bytes that json.loads reads as two.
-    def dumped(*, ensure_ascii: bool) -> str:
+    def dump_line(*, ensure_ascii: bool) -> str:
         return json.dumps(value, separators=(",", ":"), default=datetime.isoformat, ensure_ascii=ensure_ascii) + "\n"
 
-    line = dumped(ensure_ascii=False)
+    line = dump_line(ensure_ascii=False)
     try:
         return line.encode()
     except UnicodeEncodeError:
-        return line.encode("utf-8", "surrogatepass") if _PAIR.search(line) else dumped(ensure_ascii=True).encode()
+        return line.encode("utf-8", "surrogatepass") if _PAIR.search(line) else dump_line(ensure_ascii=True).encode()
 
 
 def _plain(value: Turn | Fact | TimeSpan) -> dict[str, Any]:

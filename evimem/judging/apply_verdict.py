@@ -73,7 +73,7 @@ def clamp(
     return Clamped(Tier.PARTIAL, min(confidence, DOWNGRADE_CAP), gaps)
 
 
-def settle(verdict: Verdict, view: View, tracker: Tracker) -> Clamped:
+def clamp_verdict(verdict: Verdict, view: View, tracker: Tracker) -> Clamped:
     """Clamp a verdict on a view, given the tracker after it: the loop acts on the result.
 
     What the judge mapped is believed: a name that it supported with shown turns is not short of facts, whatever the

@@ -230,16 +230,16 @@ class View:
         found, shown = (tuple(one for one in some if one.turn.id in turn_ids) for some in (self.evidence, self.shown))
         return replace(self, evidence=found, shown=shown, context=context)
 
-    def kept(self, key: Hashable, make: Callable[[], T]) -> T:
+    def cached(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return the value cached under a key for all checks of a question, made at the first of them."""
         if key not in self.memo:
             self.memo[key] = make()
         found: T = self.memo[key]
         return found
 
-    def kept_at_check(self, key: Hashable, make: Callable[[], T]) -> T:
+    def cached_at_check(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return the value cached under a key for one check and the answer after it: the shown turns decide it."""
-        return self.kept((key, self.iteration, tuple(item.turn.id for item in self.shown)), make)
+        return self.cached((key, self.iteration, tuple(item.turn.id for item in self.shown)), make)
 
 
 @dataclass(frozen=True, slots=True)

@@ -223,7 +223,7 @@ class Judge(Protocol):
         ...
 
     @property
-    def explores(self) -> bool:
+    def uses_model(self) -> bool:
         """Whether it reads what it is shown as people do, and keeps it in its own words: what takes a model.
 
         Only then may `explore` be asked, is what was found before shown to `decide` as its claims, and does what the
@@ -232,7 +232,7 @@ class Judge(Protocol):
         """
         ...
 
-    def legible(self, view: View) -> Collection[str]:
+    def fitting_ids(self, view: View) -> Collection[str]:
         """Return the ids of the turns of a view, found or around, that there is room for on this judge's page."""
         ...
 

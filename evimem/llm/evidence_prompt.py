@@ -95,7 +95,7 @@ def claim_lines(view: View) -> str:
     return "\n".join(lines)
 
 
-def legible(view: View, room: float = math.inf) -> frozenset[str]:
+def fitting_ids(view: View, room: float = math.inf) -> frozenset[str]:
     """Return the ids of the turns of a view that its page has room for."""
     return frozenset(one.line.turn.id for one in fitting(extend_page(view), view.decisive, room))
 

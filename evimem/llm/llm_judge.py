@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from ..errors import PromptTooLong
 from ..flow import Flow
-from ..judging.apply_verdict import all_gaps, enough, follow, is_short, settle
+from ..judging.apply_verdict import all_gaps, clamp_verdict, enough, follow, is_short
 from ..judging.evidence import Draft, Manner, Verdict, View
 from ..judging.judge import UNSEARCHABLE_GAP_KINDS, Chosen, Considered, Decided, Explored, Move, Round, Stage
 from ..query.find_turns import StandingInstruction, standing_wishes
@@ -23,7 +23,7 @@ from .evidence_prompt import (
     ShownEvidence,
     claim_lines,
     evidence_request,
-    legible,
+    fitting_ids,
     show_evidence,
     show_facts,
     shown_so_far,
@@ -84,13 +84,13 @@ class LLMJudge:
     probability: Callable[[float], float] | None = None
 
     @property
-    def explores(self) -> bool:
+    def uses_model(self) -> bool:
         """True: a model can choose tools, and finds the evidence among more turns."""
         return True
 
-    def legible(self, view: View) -> frozenset[str]:
+    def fitting_ids(self, view: View) -> frozenset[str]:
         """Return the ids of the turns that fit into a prompt; fewer, once a model could not read so many."""
-        return frozenset(item.turn.id for item in view.shown) if view.by_fact else legible(view, _room(view))
+        return frozenset(item.turn.id for item in view.shown) if view.by_fact else fitting_ids(view, _room(view))
 
     def judge(self, view: View) -> Flow[Verdict]:
         """Return the model's verdict on the shown evidence."""
@@ -349,7 +349,7 @@ def _ask_names(view: View, ledger: Ledger) -> Flow[tuple[str, ...]]:
 def _ask_next_query(view: View, verdict: Verdict, ledger: Ledger) -> Flow[str]:
     """Ask for the next query by the gaps after the clamps; for none where the loop will stop."""
     tracker = follow(view.tracker, verdict, view.iteration).tracker
-    final = settle(verdict, view, tracker)
+    final = clamp_verdict(verdict, view, tracker)
     gaps = all_gaps(verdict, final, tracker)
     settled = replace(verdict, tier=final.tier, confidence=final.confidence, gaps=gaps)
     ends = enough(settled, view.before, temporal=view.analysis.temporal) or view.iteration >= view.iterations

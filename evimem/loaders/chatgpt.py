@@ -26,13 +26,13 @@ _SOURCE = re.compile(r"[ \t]*【[^【】\n]{0,40}†[^【】\n]{0,200}】")
 def remove_citation_marks(text: str) -> tuple[str, int]:
     """Return a text without marks that point to sources, and how many there were; names inside of marks stay."""
 
-    def replaced(found: re.Match[str]) -> str:
+    def replace_mark(found: re.Match[str]) -> str:
         space, kind, inner = found.groups()
         if kind == "entity" and (name := re.match(r'\["[^"]*","((?:[^"\\]|\\.)*)"', inner)):
             return f"{space}{name[1]}"
         return space + inner.split("\ue202")[0] if kind in ("url", "link_title") else ""
 
-    text, marks = _MARK.subn(replaced, text)
+    text, marks = _MARK.subn(replace_mark, text)
     text, bare = _BARE_MARK.subn("", text)
     text, sources = _SOURCE.subn("", text)
     return text, marks + bare + sources

@@ -177,11 +177,11 @@ def _kept_text(text: str, key: str, around: Mapping[Any, Any]) -> Json:
     if len(text) <= 750 or ";base64," not in text:
         return text
 
-    def labelled(found: re.Match[str]) -> str:
+    def label_media(found: re.Match[str]) -> str:
         data = _decode(found[2], found[1], found[0])
         return media_label(data["type"], data["bytes"]) if is_media(data) else found[0]
 
-    return _EMBEDDED.sub(labelled, text)
+    return _EMBEDDED.sub(label_media, text)
 
 
 def _is_data(text: str, key: str, around: Mapping[Any, Any]) -> bool:

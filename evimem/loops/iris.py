@@ -95,7 +95,7 @@ class Refining(Rounds):
         by_paper = self.last is not None and session.variant.abstain == "paper"
         return None if new or by_paper else "no new evidence"
 
-    def ended(self, number: int, check: Check) -> str | None:
+    def stop_reason(self, number: int, check: Check) -> str | None:
         """Stop where the evidence suffices, where no search would help, or at the end of the iterations or the time."""
         if reason := enough(check.verdict, check.view.before, temporal=self.session.analysis.temporal):
             return reason
@@ -131,7 +131,7 @@ class Refining(Rounds):
         if not session.has("index"):
             return
 
-        def recalled(query: Query) -> Flow[tuple[Hit, ...]]:
+        def recall_query(query: Query) -> Flow[tuple[Hit, ...]]:
             yield from ()
             return task.store.recall(query)
 
@@ -140,12 +140,12 @@ class Refining(Rounds):
         roster, hinted = session.roster, session.analysis.hints
         best = BlockSearch(hits, hinted, Query(task.question), roster.speakers, roster.date_order)
         of_time = turns_of_time(task.store, best, task.scope, session.asked_at, task.exclude)
-        later = yield from find_later(recalled, best, task.exclude, task.scope, asked, found.searches.vectors)
+        later = yield from find_later(recall_query, best, task.exclude, task.scope, asked, found.searches.vectors)
         said: dict[str, str] = {}
         named = {"of_time": tuple(Hit(turn, (), 0.0) for turn in of_time), "later": later}
         if or_else(None, asks_about_user, task.question):
             told = yield from find_statements(
-                task.store, recalled, task.scope, task.exclude, shipped=task.move is not None
+                task.store, recall_query, task.scope, task.exclude, shipped=task.move is not None
             )
             said = {one.turn.id: one.text for one in told}
             named["profile"] = tuple(Hit(one.turn, (), 0.0) for one in told)
@@ -214,7 +214,7 @@ class Once(Rounds):
         yield from session.search(Search(session.task.question), session.k, path="anchor", iteration=number)
         return None if session.retrieval.evidence else ""
 
-    def ended(self, number: int, check: Check) -> str:
+    def stop_reason(self, number: int, check: Check) -> str:
         """End after it."""
         return "single pass"
 

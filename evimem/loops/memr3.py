@@ -126,7 +126,7 @@ class Deciding(Rounds):
     def __init__(self, session: Session, how: MemR3) -> None:
         super().__init__(session)
         self.how = how
-        self.claims = session.task.judge.explores and session.has("tracker")
+        self.claims = session.task.judge.uses_model and session.has("tracker")
         self.searched, self.misses, self.reflections = True, 0, 0
         self.tried, self.thoughts = tuple[str, ...](), tuple[str, ...]()
         self.newest, self.unread, self.seen = tuple[str, ...](), tuple[str, ...](), frozenset[str]()
@@ -187,7 +187,7 @@ class Deciding(Rounds):
         self._note_shown(check.view)
         return check
 
-    def ended(self, number: int, check: Check) -> str | None:
+    def stop_reason(self, number: int, check: Check) -> str | None:
         """End where the router says so, or the time is used up."""
         if self.route.action == "answer":
             return self.route.rule

@@ -166,7 +166,7 @@ class Reading(Rounds):
         check = session.apply_verdict(view, made.verdict)
         read = made.read.intersection(item.turn.id for item in view.shown)
         unread = [turn_id for turn_id in new if turn_id not in read]
-        session.retrieval.put_off(unread, number + 1)
+        session.retrieval.postpone_turns(unread, number + 1)
         # The judge returns the turns that the answer rests on; those that had no room it could not return.
         without_room = (one for one in critical if one not in read)
         self.critical = shown_witnesses((*without_room, *made.critical), session.tracker.shown)
@@ -179,7 +179,7 @@ class Reading(Rounds):
         session.events.append(Acted(number, "consider", made.verdict.reason, kept))
         return check
 
-    def ended(self, number: int, check: Check) -> str | None:
+    def stop_reason(self, number: int, check: Check) -> str | None:
         """End where the answer is accepted, or the time or the rounds are used up."""
         if self.accepted:
             return "accepted"
@@ -194,7 +194,8 @@ class Reading(Rounds):
         """
         session = self.session
         verdict = replace(check.verdict, notes=(self.answer,) if self.answer else ())
-        draft = draft_of_text(self.answer, self.critical, check.verdict.reason) if session.task.judge.explores else None
+        uses_model = session.task.judge.uses_model
+        draft = draft_of_text(self.answer, self.critical, check.verdict.reason) if uses_model else None
         view = session.show(check.view.iteration, only=self.critical) if self.critical else check.view
         return replace(check, view=view, verdict=verdict, draft=draft, rests_on=self.critical)
 
@@ -212,7 +213,7 @@ class Reading(Rounds):
                 Keyword(one, one, len(units), float(bool(own & {one, *terms(one)})), self.written.get(one, ""))
                 for one, units in self.known.items()
             )
-            listed = [one for one in every if one.closeness or judge.explores]
+            listed = [one for one in every if one.closeness or judge.uses_model]
         chosen: Sequence[Keyword] = listed
         while len(chosen) > self.how.depth:
             paged = len(chosen) > MAX_LISTED_KEYWORDS
@@ -251,7 +252,7 @@ class Reading(Rounds):
             if len(ids) < room and (again or not all(found.has(turn_id) for turn_id in unit)):
                 ids += unit
         arrived = found.keep(load_facts(session.task.store, ids), "keyword", number)
-        found.put_off(ids if again else (), number)
+        found.postpone_turns(ids if again else (), number)
         return replace(arrived, turns=tuple(ids)) if again else arrived
 
     def _new(self, number: int) -> tuple[str, ...]:

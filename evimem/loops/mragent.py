@@ -431,7 +431,7 @@ class MRAgent(Variant):
 
     def __call__(self, task: Task, /) -> Flow[Answer]:
         """Answer a question once no tool is called any more or the turns are used up."""
-        if task.judge.explores:
+        if task.judge.uses_model:
             session = Session(task, "mragent", self, neighbours=self.neighbours)
             return (yield from answer_rounds(Exploring(session, self)))
         iris = Iris(without=self.without)
@@ -546,7 +546,7 @@ class Exploring(Rounds):
         self.calls = () if last else move.calls
         return replace(check, draft=draft, rests_on=tuple(one.turn_id for one in draft.citations))
 
-    def ended(self, number: int, check: Check) -> str | None:
+    def stop_reason(self, number: int, check: Check) -> str | None:
         """End where nothing is called, or the turns or the time are used up."""
         if number >= self.session.iterations:
             return "turns used up"

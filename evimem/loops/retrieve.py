@@ -43,10 +43,10 @@ class Task:
     `store` is the memory, called plainly.
     `asked_at` None means the time of the newest turn. `clock` counts seconds. `on_event` is called with each event
     of the trace as it is recorded. `earlier` are the events of a failed attempt, after which the trace goes on. Turns
-    whose ids are in `exclude`, or that `scope` does not admit, are never evidence. `lacking` are parts that the store
-    has not, whatever the loop. `quoting` is the judge without a model that quotes where a model finds no answer; None
-    where `judge` is none of a model. `rerank_depth` hits of each search are reranked, 0 for none. `move` moves the
-    vector of a request towards statements that bear on it, shape (dimension,); None for another embedder's.
+    whose ids are in `exclude`, or that `scope` does not admit, are never evidence. `unsupported` are parts that
+    the store has not, whatever the loop. `quoting` is the judge without a model that quotes where a model finds no
+    answer; None where `judge` is none of a model. `rerank_depth` hits of each search are reranked, 0 for none. `move`
+    moves the vector of a request towards statements that bear on it, shape (dimension,); None for another embedder's.
     """
 
     question: str
@@ -59,7 +59,7 @@ class Task:
     clock: Callable[[], float] = field(default=time.monotonic, compare=False)
     on_event: Callable[[Event], None] | None = field(default=None, compare=False)
     earlier: tuple[Event, ...] = ()
-    lacking: frozenset[Ablation] = frozenset()
+    unsupported: frozenset[Ablation] = frozenset()
     quoting: Judge | None = None
     rerank_depth: int = 0
     move: Callable[[Any], Any] | None = field(default=None, compare=False)
@@ -138,7 +138,7 @@ class Searches:
         if not self._indexed:
             return (yield from self._rerank(text, k, task.store.recall(replace(within, bare=True))))
         vector, hinted = (yield from self.vectors.of(text)), self._analysis.hints
-        moved = task.move if task.judge.explores and wanted.text == task.question else None
+        moved = task.move if task.judge.uses_model and wanted.text == task.question else None
         if moved is not None and vector is not None and user_among(self._roster.speakers) is not None:
             vector = moved(vector)
         if text != self._analysis.question:
@@ -269,7 +269,7 @@ class Retrieval:
         arrived = yield from self.search(wanted, k, path=path, iteration=iteration)
         best = (hit.turn.id for hit in (yield from self.searches.rank(wanted, k))[:k])
         returned = tuple(turn_id for turn_id in best if self.has(turn_id))
-        self.put_off(returned, iteration)
+        self.postpone_turns(returned, iteration)
         return replace(arrived, turns=returned)
 
     def expand(self, seeds: Sequence[str], limit: int | None, iteration: int) -> Arrived:
@@ -289,7 +289,7 @@ class Retrieval:
         ids = tuple(dict.fromkeys(fact.turn_id for fact in facts[:MAX_ENTITY_FACTS]))
         return self.keep(load_facts(self._store, [one for one in ids if one not in self._evidence]), "about", iteration)
 
-    def put_off(self, turn_ids: Iterable[str], iteration: int) -> None:
+    def postpone_turns(self, turn_ids: Iterable[str], iteration: int) -> None:
         """Have turns that were found be those of a later iteration, as where they were not shown."""
         for turn_id in filter(self.has, turn_ids):
             self._evidence[turn_id] = replace(self._evidence[turn_id], iteration=iteration)

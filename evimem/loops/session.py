@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import ModelError, ModelTimeout, PoolFull, ReplyError
 from ..flow import Flow, within
-from ..judging.apply_verdict import all_gaps, follow, settle
+from ..judging.apply_verdict import all_gaps, clamp_verdict, follow
 from ..judging.evidence import Ablation, Analysis, Draft, Evidence, Variant, Verdict, View
 from ..judging.tracker import Show, Tracker, apply, shown_witnesses, start
 from ..page.loop_page import lines_to_add, page_so_far
@@ -80,7 +80,7 @@ class Session:
         """
         self.task = task
         self.loop = loop
-        self.variant: Variant = replace(variant, without=frozenset((*variant.without, *task.lacking)))
+        self.variant: Variant = replace(variant, without=frozenset((*variant.without, *task.unsupported)))
         self.iterations: int = task.budget.iterations or variant.iterations
         self.k: int = task.budget.k or variant.k
         self.edge_share: float = 0.0  # of the shown tokens, for turns over edges
@@ -141,7 +141,7 @@ class Session:
         With `only`, the view is of the turns of these ids. Turns without room on the judge's own page are left out.
         """
         view = _view(self, iteration, entities, only)
-        there = self.task.judge.legible(view)
+        there = self.task.judge.fitting_ids(view)
         shown = tuple(item for item in view.shown if item.turn.id in there)
         near = {item.turn.id: tuple(turn for turn in view.context[item.turn.id] if turn.id in there) for item in shown}
         view = replace(view, shown=shown, context=near)
@@ -204,7 +204,7 @@ class Session:
             self.events.extend(error.calls)
             self.events.append(Acted(iteration, "fail", f"{type(error).__name__}: {error}"))
             raise
-        if self.task.judge.explores:
+        if self.task.judge.uses_model:
             read = tuple(self.retrieval.turns)
             try:
                 self.retrieval.drop(set(read).difference(remaining(self.task.store, read)))
@@ -221,7 +221,7 @@ class Session:
 
 def reads_page(session: Session) -> bool:
     """Return whether the judge reads a page composed of all evidence, and not the turns that `select` leaves."""
-    return session.task.judge.explores and not session.by_fact and not session.whole_page
+    return session.task.judge.uses_model and not session.by_fact and not session.whole_page
 
 
 def fitting(session: Session, hits: Sequence[Hit], path: str, iteration: int) -> tuple[Hit, ...]:
@@ -287,7 +287,7 @@ def _view(session: Session, iteration: int, entities: Iterable[str], only: Colle
 
 
 def _calibrate_verdict(session: Session, view: View, verdict: Verdict) -> Verdict:
-    clamped = settle(verdict, view, session.tracker)
+    clamped = clamp_verdict(verdict, view, session.tracker)
     gaps = all_gaps(verdict, clamped, session.tracker)
     session.events.append(
         Judged(
@@ -338,7 +338,7 @@ class Rounds(ABC):
         return self.session.check(number)
 
     @abstractmethod
-    def ended(self, number: int, check: Check) -> str | None:
+    def stop_reason(self, number: int, check: Check) -> str | None:
         """Return why there is no other round, None where there is."""
 
     def final(self, check: Check) -> Check | None:
@@ -357,7 +357,7 @@ class Rounds(ABC):
             if why is None:
                 try:
                     self.last = yield from self.judge(number)
-                    why = LOST_REASON if self.lost >= MAX_LOST_REPLIES else self.ended(number, self.last)
+                    why = LOST_REASON if self.lost >= MAX_LOST_REPLIES else self.stop_reason(number, self.last)
                 except ModelTimeout:
                     if self.last is None or self.session.task.budget.seconds is None:
                         raise

@@ -69,7 +69,7 @@ Array = NDArray[np.float32]
 def order_turns(view: View) -> tuple[Turn, ...]:
     """Return the found turns and those around them by time; the dialogue orders those of one time."""
 
-    def ordered() -> tuple[Turn, ...]:
+    def sort_turns() -> tuple[Turn, ...]:
         turns: dict[str, Turn] = {item.turn.id: item.turn for item in view.evidence}
         before: dict[str, Turn] = {}
         for around in view.context.values():
@@ -84,7 +84,7 @@ def order_turns(view: View) -> tuple[Turn, ...]:
 
         return tuple(sorted(turns.values(), key=lambda turn: (turn.time, turn.session, depth(turn))))
 
-    return view.kept_at_check("in order", ordered)
+    return view.cached_at_check("in order", sort_turns)
 
 
 def turn_places(view: View) -> dict[str, int]:
@@ -138,7 +138,7 @@ def split_view(view: View) -> list[SentenceUnit]:
     found: list[SentenceUnit] = []
     for turn in turns.values():
         to, passage = addressees.get(turn.id), passages.get(turn.id)
-        found += view.kept(("units", turn.id, to, passage), partial(split_turn, turn, to, passage, asked))
+        found += view.cached(("units", turn.id, to, passage), partial(split_turn, turn, to, passage, asked))
     return found
 
 
@@ -264,7 +264,7 @@ def match_sentences(view: View) -> Matches:
 
     The scores of a check are cached for the answer that follows it.
     """
-    return view.kept_at_check("matches", lambda: _match(view, view.analysis))
+    return view.cached_at_check("matches", lambda: _match(view, view.analysis))
 
 
 def _match(view: View, analysis: Analysis) -> Matches:

@@ -67,11 +67,11 @@ class OfflineJudge:
         return self.constants.abstain_below
 
     @property
-    def explores(self) -> bool:
+    def uses_model(self) -> bool:
         """False: rules cannot choose tools, nor do they answer better with more evidence."""
         return False
 
-    def legible(self, view: View) -> frozenset[str]:
+    def fitting_ids(self, view: View) -> frozenset[str]:
         """Return the ids of all turns of the view: rules have no prompt to fit."""
         return view.readable
 
@@ -191,7 +191,7 @@ def judge_view(view: View, by: OfflineJudge) -> Verdict:
 
 def cached_likely_turns(view: View, by: OfflineJudge) -> LikelyTurns | None:
     """Return the turns that most probably hold the answer, cached for the answer that follows a check."""
-    return view.kept_at_check("likely", lambda: likely_turns(view, match_sentences(view), by.constants.likely))
+    return view.cached_at_check("likely", lambda: likely_turns(view, match_sentences(view), by.constants.likely))
 
 
 def quote_likely_turns(view: View, verdict: Verdict, by: OfflineJudge) -> Draft:
@@ -247,7 +247,7 @@ def is_in_english(view: View) -> bool:
         best = [bool(or_else(None, is_english, item.turn.text)) for item in view.evidence[:_LANGUAGE_TURNS]]
         return bool(or_else(None, is_english, view.analysis.question)) and 2 * sum(best) >= len(best)
 
-    return view.kept_at_check("english", read)
+    return view.cached_at_check("english", read)
 
 
 def _witnesses(need: Requirement, view: View, own: Sequence[Match]) -> tuple[str, ...]:
@@ -255,7 +255,7 @@ def _witnesses(need: Requirement, view: View, own: Sequence[Match]) -> tuple[str
     if need.kind == "entity":  # a turn is read once for all names and checks of a question
         turns = [item.turn for item in view.shown]
         search = {turn.id: partial(NameSearch, f"{turn.speaker} {turn.text}") for turn in turns}
-        ids = [turn.id for turn in turns if view.kept(("names", turn.id), search[turn.id]).finds(need.about)]
+        ids = [turn.id for turn in turns if view.cached(("names", turn.id), search[turn.id]).finds(need.about)]
     elif need.id == "when":
         ids = [item.turn.id for item in view.shown if _is_in_asked_time(view, item)]
     elif need.kind == "time":

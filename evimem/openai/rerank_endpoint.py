@@ -73,12 +73,12 @@ class EndpointReranker(_Client):
         return AsyncEndpointReranker(self)
 
     def _submit(self, query: str, texts: Sequence[str]) -> Future[tuple[float, ...]]:
-        async def scored(connection: Connection) -> tuple[float, ...]:
+        async def request_scores(connection: Connection) -> tuple[float, ...]:
             if not texts:
                 return ()
             return (await self._server.call(connection, partial(self._request, query=query, texts=texts)))[0]
 
-        return self._server.submit(scored)
+        return self._server.submit(request_scores)
 
     async def _request(self, client: Any, query: str, texts: Sequence[str]) -> tuple[float, ...]:
         """Return the scores of texts; where the server refuses Cohere's form, ask in the other."""

@@ -53,7 +53,7 @@ def find_statements(  # noqa: PLR0913 - where and by what is searched
     embedding, the newest turns are read. `facts` reads the stored facts of turns, among them the requests that a model
     found a statement to bear on.
     """
-    speakers = store.roster(seen=True).speakers
+    speakers = store.roster(allow_cached=True).speakers
     named = next((name for name in speakers if name.casefold() == asker.casefold()), None)
     who = named or user_among(speakers)
     own = scope.of_speaker(who)

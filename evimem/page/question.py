@@ -185,14 +185,14 @@ def search_for_reply(  # noqa: PLR0913, PLR0917 - where and how is searched
 
     def recall(found: Hints) -> Flow[BlockSearch]:
         vector = yield from vectors.of(text)
-        if move is not None and vector is not None and user_among(store.roster(seen=True).speakers) is not None:
+        if move is not None and vector is not None and user_among(store.roster(allow_cached=True).speakers) is not None:
             vector = move(vector)
         query = query_of(text, most + len(asked.held), found, scope.query(exclude=exclude), vector)
         hits = yield from recalled(query)
         hits = tuple(hit for hit in hits if _is_shown(hit.turn, asked))
         return BlockSearch(_own_first(hits, asked.asker, found)[:most], found, query)
 
-    known, found = yield from search_with_hints(store, read_hints, recall, seen=True)
+    known, found = yield from search_with_hints(store, read_hints, recall, allow_cached=True)
     return replace(found, speakers=known.speakers, date_order=known.date_order)
 
 

@@ -112,9 +112,9 @@ def run_query(
     asked_at: datetime | None,
     recall: Callable[[Query], Flow[T]],
     *,
-    seen: bool = False,
+    allow_cached: bool = False,
 ) -> Flow[T]:
-    """Recall by the query for a text, with the filters of another; `seen` as in `search_with_hints`.
+    """Recall by the query for a text, with the filters of another; `allow_cached` as in `search_with_hints`.
 
     Raise InvalidQuery for an empty or endless text or a k below 1.
     """
@@ -124,30 +124,30 @@ def run_query(
         raise InvalidQuery(f"k is {shown(k)}; expected a whole number from 1 on")
     vectors = QuestionVectors()
 
-    def hinted(known: MemoryOverview) -> Hints:
+    def read_hints(known: MemoryOverview) -> Hints:
         check_clock("before", within.before, known.last)
         check_clock("after", within.after, known.last)
         return hints(text, known.speakers, asked_at or known.last, known.date_order)
 
-    def recalled(found: Hints) -> Flow[T]:
+    def recall_found(found: Hints) -> Flow[T]:
         return (yield from recall(query_of(text, k, found, within, (yield from vectors.of(text)))))
 
-    return (yield from search_with_hints(store, hinted, recalled, seen=seen))[1]
+    return (yield from search_with_hints(store, read_hints, recall_found, allow_cached=allow_cached))[1]
 
 
 def search_with_hints(
-    store: Store, hinted: Callable[[MemoryOverview], Hints], recall: Callable[[Hints], Flow[T]], *, seen: bool
+    store: Store, hinted: Callable[[MemoryOverview], Hints], recall: Callable[[Hints], Flow[T]], *, allow_cached: bool
 ) -> Flow[tuple[MemoryOverview, T]]:
     """Recall by the hints of a text, which depend on who speaks; return the speakers and the hits.
 
-    A remote store is not waited for to know who speaks where the recall itself shows it (`seen`): it
+    A remote store is not waited for to know who speaks where the recall itself shows it (`allow_cached`): it
     recalls again where the hints are then others.
     """
-    known = store.roster(seen=seen)
+    known = store.roster(allow_cached=allow_cached)
     found = hinted(known)
     while True:
         recalled = yield from recall(found)
-        before, known = known, store.roster(seen=True) if known.seen else known
+        before, known = known, store.roster(allow_cached=True) if known.seen else known
         if known == before or found == (found := hinted(known)):
             return known, recalled
 

@@ -133,8 +133,8 @@ class RawLog:
     def expect(self, turn_ids: Sequence[str], *then: Callable[[list[int]], object]) -> None:
         """Prefetch the numbers of ids and, where each was seen, the query that `then` makes of their last numbers."""
         met = [self._seen.get(one, 0) if isinstance(one, str) else 0 for one in turn_ids]
-        if self._db.far and met and all(met):
-            self._db.ahead(partial(self.known, turn_ids), *(partial(one, list(dict.fromkeys(met))) for one in then))
+        if self._db.is_remote and met and all(met):
+            self._db.prefetch(partial(self.known, turn_ids), *(partial(one, list(dict.fromkeys(met))) for one in then))
 
     def places(self, seqs: Collection[int]) -> dict[int, TurnRows]:
         """Return the row numbers of stored turns, by sequence number."""

@@ -149,10 +149,10 @@ class StoreHandle:
     def writing(self, *asked: Callable[[], object], durably: bool = True) -> Iterator[None]:
         """Hold the write lock; after an aborted block or another handle's rewrite, drop the caches.
 
-        The queries `asked` in the block before it writes are prefetched with its beginning: see `Tables.ahead`.
+        The queries `asked` in the block before it writes are prefetched with its beginning: see `Tables.prefetch`.
         """
         with self.db.writing(durably=durably):
-            self.db.ahead(*asked)
+            self.db.prefetch(*asked)
             self._compare()
             before, self._counted = self._commits_seen, 0
             yield
@@ -206,7 +206,7 @@ class StoreHandle:
 
     def corpus(self) -> Corpus:
         """Return the corpus that searches score, caught up with the file; call it inside `db.reading()`."""
-        self.db.ahead(self._compare, self._follow)
+        self.db.prefetch(self._compare, self._follow)
         self._compare()
         return self._follow()
 
@@ -217,9 +217,11 @@ class StoreHandle:
 
     def expect(self, seqs: Sequence[int], *others: Callable[[], object], facts: bool = True) -> None:
         """Ask ahead for turns and their facts, which are likely to be read in this transaction."""
-        self.db.ahead(*others)
+        self.db.prefetch(*others)
         if seqs:
-            self.db.ahead(partial(self.raw.read, seqs), *([partial(self.fact_table.of_turns, seqs)] if facts else []))
+            self.db.prefetch(
+                partial(self.raw.read, seqs), *([partial(self.fact_table.of_turns, seqs)] if facts else [])
+            )
 
     def _compare(self) -> None:
         """Drop caches of an older state. Raise StoreRolledBack for another memory, or if this one is older."""
@@ -282,10 +284,10 @@ def one_transaction(verb: Callable[Concatenate[StoreHandle, P], T]) -> Callable[
     """Have a verb that is one transaction repeated where a server has undone it; see `Tables.repeating`."""
 
     @wraps(verb)
-    def repeated(handle: StoreHandle, /, *args: P.args, **options: P.kwargs) -> T:
+    def repeat_verb(handle: StoreHandle, /, *args: P.args, **options: P.kwargs) -> T:
         return handle.db.repeating(partial(verb, handle, *args, **options))
 
-    return repeated
+    return repeat_verb
 
 
 HELD_SECONDS = 0.02  # after so long, a transaction begins no more results of jobs if another waits to write

@@ -55,7 +55,7 @@ class Keeper(StoreHandle, ABC):
     backlog = reads.backlog
     untried = reads.untried
     waiting = reads.waiting
-    put_off = reads.put_off
+    postponed_jobs = reads.postponed_jobs
     unread = reads.unread
     past = reads.past
     setting = reads.setting
@@ -71,7 +71,7 @@ class Keeper(StoreHandle, ABC):
 
     write = one_transaction(writes.write)
     continue_session = one_transaction(writes.continue_session)
-    settle = one_transaction(writes.settle)
+    complete_jobs = one_transaction(writes.complete_jobs)
     enqueue_missing = one_transaction(writes.enqueue_missing)
     lease = one_transaction(writes.lease)
     release = one_transaction(writes.release)

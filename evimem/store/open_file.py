@@ -105,7 +105,7 @@ def _connect_checked(
     path: Path,
     vfs: str | None,
     connect: Callable[[], Connection],
-    settle: Callable[[Connection], None],
+    prepare: Callable[[Connection], None],
     key: Key | None,
 ) -> Connection:
     """Connect to a file that is a memory and not older than its mark says."""
@@ -121,7 +121,7 @@ def _connect_checked(
         with db.decoding():
             if mark is not None:
                 _check_mark(db, mark)
-            settle(db)
+            prepare(db)
     except BaseException:
         db.close()
         raise

@@ -152,7 +152,7 @@ class PostgresStore(Keeper):
         def begin() -> None:
             with db.writing():
                 read = (("store", "segment"), ("store", FORMER_KEYS), IDENTITY)
-                db.ahead(*(partial(db.read_meta, *names) for names in read), partial(settle_timezone, db, timezone))
+                db.prefetch(*(partial(db.read_meta, *names) for names in read), partial(settle_timezone, db, timezone))
                 kept = db.read_meta("store", "segment")
                 if "store" not in kept:
                     new = {"store": secrets.token_hex(16), "commits": "0", "epoch": "0", "links": "0"}

@@ -75,8 +75,8 @@ def _rank_resident(
     session = [query.session] if query.session else []
     named = (partial(raw.speakers.numbers, _names_in(query)), partial(raw.sessions.numbers, session))
     asked: tuple[Callable[[], object], ...] = (*others, handle.corpus, *named)
-    if not handle.db.far or corpus is None or query.where is not None or query.exclude:
-        handle.db.ahead(*asked)
+    if not handle.db.is_remote or corpus is None or query.where is not None or query.exclude:
+        handle.db.prefetch(*asked)
         return None
     resolved = _resolve(query, raw.speakers.seen, raw.sessions.seen, handle.segments.dimension)
     if resolved is None:
@@ -109,7 +109,7 @@ def known(handle: StoreHandle, turns: Sequence[Turn]) -> tuple[bool, ...]:
 
 def recall(handle: StoreHandle, query: Query, *, facts: bool = True, by_hints: bool = False) -> tuple[Hit, ...]:
     """See `Store.recall`; `by_hints` is a query that was made for a roster of `seen`."""
-    asked = (handle.raw.roster,) if by_hints and handle.db.far else ()
+    asked = (handle.raw.roster,) if by_hints and handle.db.is_remote else ()
     with handle.db.reading():
         expected = _rank_resident(handle, query, *asked, facts=facts)
         if asked:
@@ -123,7 +123,7 @@ def recall_unless_pending(handle: StoreHandle, query: Query, kind: JobKind, limi
         untried = handle.jobs.asking_untried(kind, limit)
         expected = _rank_resident(handle, query, partial(handle.db.rows, *untried), handle.raw.roster)
         waiting = len(handle.db.rows(*untried))
-        if handle.db.far:
+        if handle.db.is_remote:
             _roster(handle)
         return waiting, () if waiting else _read_hits(handle, query, expected)
 
@@ -265,7 +265,7 @@ def mentions(
     """See `Store.mentions`."""
     with handle.db.reading():
         within, resident = _within(handle, scope), handle.resident
-        if handle.db.far and resident is not None:
+        if handle.db.is_remote and resident is not None:
             handle.expect(_mentioning(resident, terms, limit, most, within), handle.corpus, facts=False)
         return tuple(handle.raw.read(_mentioning(handle.corpus(), terms, limit, most, within)))
 
@@ -291,9 +291,9 @@ def _among(seqs: list[int], within: frozenset[int] | None) -> list[int]:
     return seqs if within is None else [seq for seq in seqs if seq in within]
 
 
-def roster(handle: StoreHandle, *, seen: bool = False) -> MemoryOverview:
+def roster(handle: StoreHandle, *, allow_cached: bool = False) -> MemoryOverview:
     """See `Store.roster`."""
-    if seen and handle.roster_seen is not None:
+    if allow_cached and handle.roster_seen is not None:
         return handle.roster_seen
     with handle.db.reading():
         return _roster(handle)
@@ -302,7 +302,7 @@ def roster(handle: StoreHandle, *, seen: bool = False) -> MemoryOverview:
 def _roster(handle: StoreHandle) -> MemoryOverview:
     order = handle.conventions.date_order or order_of_zone(handle.conventions.zone)
     found = replace(handle.raw.roster(), date_order=order)
-    handle.roster_seen = replace(found, seen=True) if handle.db.far else None
+    handle.roster_seen = replace(found, seen=True) if handle.db.is_remote else None
     return found
 
 
@@ -351,9 +351,9 @@ def setting(handle: StoreHandle, name: str) -> str | None:
         return handle.db.meta(SETTING + name)
 
 
-def put_off(handle: StoreHandle) -> list[tuple[str, int, float]]:
+def postponed_jobs(handle: StoreHandle) -> list[tuple[str, int, float]]:
     """Return (reason, number of jobs, earliest next try in seconds since 1970) of pending jobs that wait."""
-    return handle.jobs.put_off()
+    return handle.jobs.postponed_jobs()
 
 
 def turns(handle: StoreHandle, listing: Listing | None = None) -> Iterator[Turn]:

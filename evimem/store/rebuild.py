@@ -125,7 +125,7 @@ def _before_facts(handle: StoreHandle, extractor: str, last: int, *, reread: boo
         handle.jobs.complete("terms", list(handle.passages.within(first, first + handle.segments.size - 1)))
         derive_segment(handle, number)
         yield True
-    for _ in handle.fact_table.settle():
+    for _ in handle.fact_table.mark_replaced():
         yield True
 
 

@@ -47,7 +47,7 @@ Places: TypeAlias = dict[str, list[tuple[int, int]]]  # by session: the number o
 def past_of(handle: StoreHandle, asked: WindowRequest) -> SessionWindow:
     """Return the part of a session to align a list of messages with; inside a transaction of the caller."""
     session = asked.session
-    handle.db.ahead(
+    handle.db.prefetch(
         lambda: _places(handle, session, asked.end, newest=True),
         *([lambda: _places(handle, session, asked.beginning, newest=False)] if asked.beginning else []),
         lambda: state(handle, session),

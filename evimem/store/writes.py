@@ -1,6 +1,6 @@
 """The writes of turns and jobs. Each function is one transaction: it is kept whole or not at all.
 
-Long work, `write` and `settle`, is done in part, so that a waiting writer soon can write. Its callers go
+Long work, `write` and `complete_jobs`, is done in part, so that a waiting writer soon can write. Its callers go
 on with the rest, in a transaction of its own.
 """
 
@@ -242,14 +242,14 @@ def _stale(handle: StoreHandle, entries: Sequence[Entry]) -> dict[str, int]:
     return handle.raw.known(turn.id for turn, same in held if same is False and clock.admits(turn))
 
 
-def settle(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry]) -> Settled:
-    """See `Store.settle`; turns that were forgotten or replaced since they were offered are skipped.
+def complete_jobs(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry]) -> Settled:
+    """See `Store.complete_jobs`; turns that were forgotten or replaced since they were offered are skipped.
 
     Facts by rule are not synced to disk: after a power cut their jobs are queued again, and they are read again.
     """
     durably = kind != "facts"
     # Facts of 16 turns are linked together; a set of "terms" derives its segments once: all of it.
-    read_at_once = AT_ONCE if handle.db.far else 16  # where each step is waited for
+    read_at_once = AT_ONCE if handle.db.is_remote else 16  # where each step is waited for
     step = {"vector": AT_ONCE, "terms": len(entries), "facts": read_at_once}.get(kind, AT_LEAST)
     with handle.writing(partial(_expect, handle, kind, entries[:step]), durably=durably):
         held, done, relinked, known = WriteBudget(handle.db), 0, False, _Read()

@@ -163,13 +163,13 @@ def what_is_meant(facts: Iterable[Fact], turn: Turn, shown: str) -> str:
     said, adding = [shown, turn.speaker, turn.role or ""], list[str]()
     known = Sources(said)
 
-    def lacking(fact: Fact) -> int:
+    def count_lacking(fact: Fact) -> int:
         return known.lacking(f"{fact.subject} {fact.object}")
 
-    for fact in sorted(told, key=lacking, reverse=True):
+    for fact in sorted(told, key=count_lacking, reverse=True):
         if len(adding) == MEANT:
             break
-        if lacking(fact):
+        if count_lacking(fact):
             adding.append(f'"{escape_attribute(fact.text, MOST_MEANT)}"')
             said.append(fact.text)
             known = Sources(said)

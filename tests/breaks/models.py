@@ -34,7 +34,7 @@ def a_bad_reply_counts_as_no_facts() -> None:
 
 @breaks(gate=f"{MODEL}::test_no_reply_changes_a_turn_and_asking_writes_nothing", says="a turn was changed, or is gone")
 def a_reply_can_delete_turns() -> None:
-    honest, settle = extract_facts.read_extraction, SqliteStore.settle
+    honest, complete_jobs = extract_facts.read_extraction, SqliteStore.complete_jobs
     doomed: list[str] = []
 
     def read(text: str, turn: Turn, *more: Any) -> Any:
@@ -45,10 +45,10 @@ def a_reply_can_delete_turns() -> None:
         if doomed:
             with suppress(UnknownTurn):  # it is gone already
                 self.forget(["t1"])
-        return settle(self, kind, entries)
+        return complete_jobs(self, kind, entries)
 
     put(extract_facts, "read_extraction", read)
-    put(SqliteStore, "settle", settled)
+    put(SqliteStore, "complete_jobs", settled)
 
 
 @breaks(

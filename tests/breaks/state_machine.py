@@ -66,7 +66,7 @@ def replaced_facts_are_overwritten() -> None:
         sql = "UPDATE fact SET object = (SELECT object FROM fact WHERE id = ?) WHERE row = ?"
         self._db.executemany(sql, [(winner, row) for row, winner in self.wrong(self.topics(rows)).items() if winner])
 
-    put(Supersession, "settle", overwrite)
+    put(Supersession, "mark_replaced", overwrite)
 
 
 @breaks(gate=MACHINE, says="not those that were kept|taken otherwise")

@@ -68,7 +68,7 @@ class World:
         return len(self.calls("expand"))
 
     def ask(self, question: str, judge: Any, loop: str = "iris", **given: Any) -> Answer:
-        room = {"tokens": SMALL} if loop == "iris" and judge.explores else {}
+        room = {"tokens": SMALL} if loop == "iris" and judge.uses_model else {}
         how = way(loop, **{**room, **given})
         return run(chosen_loop(how["loop"])(Task(question, judge, self, budget=how["budget"])), self.perform)
 
@@ -107,11 +107,11 @@ class ScriptedJudge:
     draft: Draft | Exception = JUNO
     name: str = "scripted"
     abstain_below: float = 0.5
-    explores: bool = True
+    uses_model: bool = True
     views: list[View] = field(default_factory=list)
     manners: list[Manner] = field(default_factory=list)
 
-    def legible(self, view: View) -> frozenset[str]:
+    def fitting_ids(self, view: View) -> frozenset[str]:
         return view.readable
 
     def judge(self, view: View) -> Flow[Verdict]:

@@ -30,12 +30,12 @@ def test_what_the_question_finds_next_stands_beside_its_best_turns_and_more_of_i
     puppy: Any, script: Any
 ) -> None:
     brought = {}
-    for explores in (True, False):
-        judge = script([Verdict(Tier.PARTIAL, 0.4)], explores=explores)
+    for uses_model in (True, False):
+        judge = script([Verdict(Tier.PARTIAL, 0.4)], uses_model=uses_model)
         found = [
             event for event in puppy.ask("What is Mira's puppy called?", judge, k=4).trace if isinstance(event, Found)
         ]
-        brought[explores] = {(event.iteration, event.path): len(event.turns) for event in found}
+        brought[uses_model] = {(event.iteration, event.path): len(event.turns) for event in found}
     on, off = brought[True], brought[False]
     assert on[1, "edge"] == 1  # in the place of k // 2
     assert min(on[1, "further"], on[2, "further"]) >= 1  # as far as there is room on the page

@@ -73,9 +73,9 @@ class Whim:
     draw: Any
     name: str = "whim"
     abstain_below: float = 0.0
-    explores: bool = True
+    uses_model: bool = True
 
-    def legible(self, view: View) -> frozenset[str]:
+    def fitting_ids(self, view: View) -> frozenset[str]:
         return view.readable
 
     def judge(self, view: View) -> Flow[Verdict]:

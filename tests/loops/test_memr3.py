@@ -37,12 +37,12 @@ class ScriptedDecider:
     decisions: list[Decided | Exception]
     name: str = "scripted"
     abstain_below: float = 0.5
-    explores: bool = False
+    uses_model: bool = False
     stages: list[Stage] = field(default_factory=list)
     views: list[View] = field(default_factory=list)
     notes: tuple[str, ...] = ()
 
-    def legible(self, view: View) -> frozenset[str]:
+    def fitting_ids(self, view: View) -> frozenset[str]:
         return view.readable
 
     def judge(self, view: View) -> Flow[Verdict]:

@@ -172,12 +172,12 @@ def test_a_date_is_asked_for_only_where_the_question_asks_when(
 
 
 def test_what_showed_a_gap_stays_in_view_and_the_gap_is_carried_on(puppy: Any, script: Any) -> None:
-    unpinned = script([Verdict(Tier.PARTIAL, 0.4)], explores=False)
+    unpinned = script([Verdict(Tier.PARTIAL, 0.4)], uses_model=False)
     puppy.ask(QUESTION, unpinned, tokens=150)
     seen = [{item.turn.id for item in view.shown} for view in unpinned.views]
     lost = next(iter(seen[0] - seen[2]))
     conflict = Requirement("gap:conflict:two names", "conflict", "puppy", "two names")
-    judge = script([Verdict(Tier.PARTIAL, 0.4, pinned=(lost, "never shown"), extended=(conflict,))], explores=False)
+    judge = script([Verdict(Tier.PARTIAL, 0.4, pinned=(lost, "never shown"), extended=(conflict,))], uses_model=False)
     answer = puppy.ask(QUESTION, judge, tokens=150)
     assert all(lost in {item.turn.id for item in view.shown} for view in judge.views)
     assert judge.views[2].decisive == {lost}

@@ -222,9 +222,9 @@ class MemoryStore:
         near = {turn_id for one in held if one.total <= most for turn_id in one.turn_ids}
         return tuple(one.turn for one in self._all() if one.turn.id in near)
 
-    def roster(self, *, seen: bool = False) -> MemoryOverview:
+    def roster(self, *, allow_cached: bool = False) -> MemoryOverview:
         """Return the speakers and the time of the first and last turn."""
-        del seen  # nothing is far away
+        del allow_cached  # nothing is far away
         turns = sorted((one.turn for one in self._all()), key=lambda turn: instant(turn.time))
         speakers = tuple(dict.fromkeys(one.turn.speaker for one in self._all()))
         first, last = (turns[0].time, turns[-1].time) if turns else (None, None)
@@ -239,7 +239,7 @@ class MemoryStore:
             for one in ready[:limit]
         )
 
-    def settle(self, kind: JobKind, entries: Sequence[Entry]) -> Settled:
+    def complete_jobs(self, kind: JobKind, entries: Sequence[Entry]) -> Settled:
         """Store the results of jobs and complete them: of all."""
         for entry in entries:
             kept = self._kept.get(entry.turn.id)

@@ -37,7 +37,7 @@ LENDING = (*(f"{STEM}/api/{part}.py" for part in ("pool", "leases")), f"{STEM}/d
 EVERYWHERE = (STEM, "contextlib.py", "threading.py")
 STORED = 12
 PATIENCE = 20.0
-# Loops over `ask` and over `settle`, with 50 questions or a batch service; and of encrypted memories alone.
+# Loops over `ask` and over `complete_jobs`, with 50 questions or a batch service; and of encrypted memories alone.
 LEFT_OUT = {"calibrate", "enrich_batch", "rekey"}
 
 Call = Callable[[Memory, Path, int], object]

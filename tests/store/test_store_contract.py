@@ -203,7 +203,7 @@ def test_what_was_found_in_a_text_is_no_fact_of_the_text_that_replaced_it(store:
     keep(store, DIALOGUE)
     old = Entry(store.read(["a"])[0], (replace(store.facts(["a"])[0], id="late", object="a lurcher"),))
     keep(store, [replace(DIALOGUE[0], text="We adopted a cat.")], replace=True)
-    store.settle("extract", [old])
+    store.complete_jobs("extract", [old])
     assert all("lurcher" not in fact.text for fact in store.facts(["a"]))
 
 
@@ -575,7 +575,7 @@ def test_held_jobs_are_returned_by_their_reason_until_they_are_due(store: Store)
     store.hold("vector", ["c"], "in batch 8", -1.0)
     assert [job.turn.id for job in store.due("vector", 9)] == ["a", "c"]
     assert [(job.turn.id, job.attempts) for job in store.due("vector", 9, "in batch 7")] == [("b", 0)]
-    store.settle("vector", [Entry(store.read(["b"])[0], vectors=EMBEDDER.embed(["x"]))])
+    store.complete_jobs("vector", [Entry(store.read(["b"])[0], vectors=EMBEDDER.embed(["x"]))])
     assert store.due("vector", 9, "in batch 7") == ()
 
 
