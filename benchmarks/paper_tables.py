@@ -42,7 +42,7 @@ from evimem.llm.request import REFINE, Ledger, ask_model
 from evimem.loops import FULL, OF_MEMR3, VARIANTS, Loop, Session, abstain_without_evidence, as_loop
 from evimem.loops.retrieve import TupleRetrieval, query_from_gaps, strategy_name
 from evimem.query.analysis import analyse
-from evimem.text.prompt_text import bullets, format_time, marked, named
+from evimem.text.prompt_text import bullets, format_time, mark_lines, quote_name
 from evimem.types.results import Answer
 
 from .asked_models import add_models, models_of
@@ -314,14 +314,14 @@ def _by_memory(rows: Mapping[str, Approach]) -> list[dict[str, Approach]]:
 
 def _without_gap(llm: Any, queries: Sequence[str], number: int, asked_at: datetime, *, temporal: bool) -> str:
     """Return a model's next query for the first of these, of which it is told no gap; empty where it fails."""
-    question = marked(queries[0])
+    question = mark_lines(queries[0])
     request = REFINE.request(
         question=question,
         asked_at=format_time(asked_at),
         iteration=number,
         iterations=FULL.iterations,
         strategy=strategy_name(temporal=temporal, iteration=number - 1),
-        query=named(queries[-1]),
+        query=quote_name(queries[-1]),
         queries=bullets(queries[:-1]),
         missing=bullets(()),
     )

@@ -130,7 +130,7 @@ class UnknownTurn(EvimemError):
 
 
 class InvalidQuery(EvimemError):
-    """A question, filter, budget or other argument is not valid; the message names it and what was expected."""
+    """A question, filter, budget or other argument is not valid; the message names it and the expected form."""
 
 
 class NoModel(InvalidQuery):
@@ -320,8 +320,8 @@ class StoreReadOnly(StoreError):
 class StoreUnavailable(StoreError):
     """The server of a memory cannot be reached, or the connection to it was lost. Try again.
 
-    `in_doubt` says that it was lost during a commit: what the call wrote is stored whole or not at all, which nobody
-    knows. Repeating it is safe.
+    `in_doubt` says that it was lost during a commit: the writes of the call are stored whole or not at all, which
+    nobody knows. Repeating it is safe.
     """
 
     retryable = True
@@ -369,7 +369,7 @@ class ImportFailed(EvimemError):
 class Attempt(Generic[T]):
     """The result of a reading; with `error`, the type of the exception that it raised, a default stands in its place.
 
-    Of an exception only the type is kept: its words may quote what was read.
+    Of an exception only the type is kept: its words may quote stored text.
     """
 
     value: T

@@ -87,7 +87,7 @@ def advance(
 ) -> Effect | Ended[T]:
     """Drive a flow from a step on, performing its effects, until one `waits` for something outside, or it ends.
 
-    An `Exception` of an effect is thrown into the flow, which decides what it means. Any other exception closes it:
+    An `Exception` of an effect is thrown into the flow, which decides about it. Any other exception closes it:
     its `finally` clauses run now, not when it is collected.
     """
     try:

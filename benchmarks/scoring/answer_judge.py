@@ -15,7 +15,7 @@ from typing import Any
 from evimem.errors import ReplyError
 from evimem.llm.json_reply import read_object
 from evimem.protocols import ChatModel
-from evimem.text.prompt_text import marked
+from evimem.text.prompt_text import mark_lines
 from evimem.types.trace import Complete
 
 if sys.version_info >= (3, 11):
@@ -75,9 +75,9 @@ def mark_request(rubric: str, question: str, expected: str, answer: str) -> Comp
 
 
 def shown_to_judge(question: str, expected: str, answer: str) -> str:
-    """Return what a judge is shown, each part marked as data."""
+    """Return what a judge is shown, each part mark_lines as data."""
     parts = {"question": question, "expected answer": expected, "answer": answer}
-    return "\n\n".join(f"The {name}:\n{marked(text)}" for name, text in parts.items())
+    return "\n\n".join(f"The {name}:\n{mark_lines(text)}" for name, text in parts.items())
 
 
 def instructions(name: str) -> str:

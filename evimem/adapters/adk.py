@@ -64,8 +64,8 @@ class EvimemMemoryService(BaseMemoryService):
     """A memory service: messages of sessions, found by their meaning, durable over restarts.
 
     An event with text is a turn under its id, so that a session may be added again and again; parts that are thoughts,
-    calls or files are left out. Users of an app are apart, each in a file of the pool. What `delete_memory` deletes is
-    erased and does not come back with its session: a turn without content keeps its id.
+    calls or files are left out. Users of an app are apart, each in a file of the pool. Content that `delete_memory`
+    deletes is erased and does not come back with its session: a turn without content keeps its id.
 
     Args:
         pool: The pool; it stays the caller's, to close.

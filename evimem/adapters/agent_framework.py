@@ -22,8 +22,8 @@ _MAX_SHOWN_TURNS = 200  # newest turns of the session that are compared with the
 class EvimemContext(ContextProvider):
     """A context provider: quotes the memory for each run, and stores the messages of the run.
 
-    The quoted turns are a user message before the question, never an instruction, without those that a history
-    provider before this one shows already. What users and the agent say is stored, in the session of the run's name;
+    The quoted turns are a user message before the question, never an instruction, without those that a history provider
+    before this one shows already. Messages of users and of the agent are stored, in the session of the run's name;
     calls of tools and their results are not. A run that fails stores nothing.
 
     Args:

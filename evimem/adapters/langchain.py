@@ -56,7 +56,7 @@ class EvimemChatMessageHistory(BaseChatMessageHistory):
     """A chat history, for `RunnableWithMessageHistory`: messages come back equal, calls of tools among them.
 
     Pictures, audio and files come back as a text part that names them, such as `[picture, image/jpeg, 3.1 MB]`.
-    What was said in them is found by `search` and `ask` of the memory, in this session and in every other.
+    Their messages are found by `search` and `ask` of the memory, in this session and in every other.
 
     Args:
         session: The session of the memory that holds the messages.

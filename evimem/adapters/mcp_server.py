@@ -1,7 +1,7 @@
 """A memory as an MCP server: eight tools, three resources and a prompt, over stdio or HTTP. All use of `mcp` is here.
 
-A client over stdio starts the server with itself, and waits: what searches and answers is imported when the first tool
-is called.
+A client over stdio starts the server with itself, and waits: the modules that search and answer are imported when the
+first tool is called.
 """
 
 from __future__ import annotations

@@ -5,10 +5,10 @@ memory.add([{"role": "user", "content": "I moved to Porto."}], user_id="mira")
 memory.search("Where do I live?", filters={"user_id": "mira"})    # {"results": [{"id", "memory", "score", ...}]}
 
 What is stored is what was said, a turn for each message, and no sentence that a model makes of it: `infer` changes
-nothing, and system messages, which programs fill with memories, are left out. The file is that of the user, else of
-the agent, else of the run: `filters={"agent_id": ...}` alone finds what was added for no user. What evimem has not it
-refuses with a sentence: expiry (call `delete`), OR, NOT and text operators in filters. There is no `history`: nothing
-is kept of what was changed.
+nothing, and system messages, which programs fill with memories, are left out. The file is that of the user, else of the
+agent, else of the run: `filters={"agent_id": ...}` alone finds turns that were added for no user. What evimem has not
+it refuses with a sentence: expiry (call `delete`), OR, NOT and text operators in filters. There is no `history`:
+nothing is kept of changes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A session of a memory as a log of messages: each comes back as it was given, in the order in which it was added.
 
 Media do not: their data is not kept, and a text such as `[picture, image/jpeg, 3.1 MB]` stands in their place.
-`Memory.remember` is for whole lists that grow; a log is given only what is new, and two equal messages are two.
+`Memory.remember` is for whole lists that grow; a log is given only new messages, and two equal messages are two.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LANGCHAIN_KEY = "langchain"  # the key under which one of its messages stands, w
 def new_turns(messages: Iterable[ChatMessage], session: str, now: datetime, newest: Iterable[Turn]) -> list[Turn]:
     """Return new turns for messages. `newest` is the session's last turn, if any.
 
-    A turn is never earlier than the one before it, though the clock be set back. What was recalled is not stored as
+    A turn is never earlier than the one before it, though the clock be set back. Recalled text is not stored as
     something that was said: of a message that is nothing but a block, the turn has a stand-in for a text.
     """
     time = max([now, *(turn.time for turn in newest)])

@@ -20,7 +20,7 @@ from .message_log import message_of, new_turns
 class EvimemSession:
     """A session as `Runner.run(..., session=)` takes it: the SDK's protocol `Session`.
 
-    Items come back as they were given, calls and reasoning among them; what was said in them is found by `search` and
+    Items come back as they were given, calls and reasoning among them; their text is found by `search` and
     `ask` of the memory, in this session and in every other. Two sessions of a name are one. Of pictures, audio and
     files a text part comes back that names them, such as `[picture, image/jpeg, 3.1 MB]`.
 

@@ -3,7 +3,8 @@
 memory = evimem.open("mira.evimem", observer=Spans())
 
 Nothing is exported unless the program sets a tracer provider. Names are those of the GenAI semantic conventions, their
-spans for memories (status "development", read in November 2026), and "evimem." before what they have no name for.
+spans for memories (status "development", read in November 2026), and "evimem." before attributes that they have no name
+for.
 """
 
 from __future__ import annotations

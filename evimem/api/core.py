@@ -214,14 +214,14 @@ class Core:
     ) -> Flow[AddReport]:
         """Run flows that store a batch each, in one transaction, and report all of it."""
         self.store.require_writable()
-        watched = (self.watch(name).observed(clearing_word_caches(batch)) for batch in batches)
+        watched = (self.watch(name).observe(clearing_word_caches(batch)) for batch in batches)
         return AddReport.of_all((yield from _each(watched, progress, lambda report: len(report.statuses))))
 
     def erase_watched(self, name: OperationName, erase: Callable[[], EraseReport]) -> Flow[EraseReport]:
         """Erase turns, watched, and empty the caches of words, which may hold erased ones."""
         self.store.require_writable()
         try:
-            report: EraseReport = yield from self.watch(name).observed(flow_of(erase))
+            report: EraseReport = yield from self.watch(name).observe(flow_of(erase))
             return report
         finally:
             clear_word_caches()
@@ -262,7 +262,7 @@ class Core:
         tell = notifier(watch.heard, *map(checked_on_event, hears))
         given: dict[str, Any] = {"store": self.store, "asked_at": self.time("asked_at", asked_at), "budget": budget}
         given |= {"scope": scope, "rerank_depth": self.rerank_depth, "move": self.move}
-        return (yield from watch.observed(self._answer_or_fall_back(question, loop, {**given, "on_event": tell})))
+        return (yield from watch.observe(self._answer_or_fall_back(question, loop, {**given, "on_event": tell})))
 
     def _answer_or_fall_back(self, question: str, loop: str | Loop, given: Mapping[str, Any]) -> Flow[Answer]:
         from ..calibration.apply_calibration import calibrated_judge
@@ -379,7 +379,7 @@ class Core:
 
         def read_job(job: Job) -> Flow[int]:
             flow = extract_job(self.store, job, self.conventions, endpoint)
-            count: int = yield from self.watch("extract").observed(flow)
+            count: int = yield from self.watch("extract").observe(flow)
             if count:
                 tell(count)
             return count

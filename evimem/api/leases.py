@@ -117,7 +117,7 @@ class Leases:
         """Return whether a block uses a memory; erasing it is none."""
         return any(lease.of_block and not lease.exclusive for lease in self.of(key))
 
-    def opened(self, key: str) -> Core | None:
+    def find_open(self, key: str) -> Core | None:
         """Return the open memory of the blocks that have lent their place; None where there are none."""
         return next((lease.opened for lease in self.of(key) if lease.lent), None)
 

@@ -214,7 +214,7 @@ class Memory:
             new = old if text == old.text else replaced(old, text=text, metadata=metadata)
             return (yield from clearing_word_caches(core.ingestion(strict=True, replace=True).store([new])))
 
-        return core.watch("update").observed(store_update())
+        return core.watch("update").observe(store_update())
 
     @verb
     def remember(
@@ -350,7 +350,7 @@ class Memory:
                 hears(Found(0, "search", tuple(hit.turn.id for hit in hits), facts))
             return hits
 
-        return core.watch("search", query).observed(found())
+        return core.watch("search", query).observe(found())
 
     @verb
     def search_facts(  # noqa: PLR0913 - the filters
@@ -402,7 +402,7 @@ class Memory:
                 warn_of_unknown_currency(core.name)
             return hits
 
-        return core.watch("search", query).observed(found())
+        return core.watch("search", query).observe(found())
 
     @overload
     def ask(
@@ -552,7 +552,7 @@ class Memory:
         core, within = self._core, checked_scope(session, speaker, role, where)
         asked, today = checked_question(question_or_messages), core.time("asked_at", asked_at)
         block = core.block(asked, form, today, checked_exclude(exclude), within)
-        return core.watch("block", asked.text).observed(block)
+        return core.watch("block", asked.text).observe(block)
 
     @verb
     def profile(
@@ -587,7 +587,7 @@ class Memory:
         """
         form = checked_form(tokens, style, count, gate=False, check=False, profile=True)
         core, within = self._core, checked_scope(session, speaker, None, where)
-        return core.watch("profile").observed(core.profile(form, checked_exclude(exclude), within))
+        return core.watch("profile").observe(core.profile(form, checked_exclude(exclude), within))
 
     @verb
     def forget(

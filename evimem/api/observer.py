@@ -92,7 +92,7 @@ class Watch:
         if self._observation is not None:
             self._observation.heard(event)
 
-    def observed(self, flow: Flow[T]) -> Flow[T]:
+    def observe(self, flow: Flow[T]) -> Flow[T]:
         """Return the flow of the call."""
         self._began = perf_counter()
         try:

@@ -163,7 +163,7 @@ class MemoryPool:
         keeps it for a later one. A caller may be cancelled at any time. A call that its thread has begun is finished
         first, and the memory is given back after it. It takes a `user_id` and raises as `open` does.
         """
-        async with self._served(key_of(user_id), secret=self._secret(user_id)) as (lease, worker):
+        async with self._serve_lease(key_of(user_id), secret=self._secret(user_id)) as (lease, worker):
             loop = asyncio.get_running_loop()
             core = await asyncio.shield(loop.run_in_executor(worker, AT_WORK.run, partial(self._prepare, lease)))
             model = None if self._llm is None else self._llm.as_async()
@@ -199,7 +199,7 @@ class MemoryPool:
         key = key_of(user_id)
         if not self._is_there(key):
             return _nobody(user_id)
-        async with self._served(key, exclusive=True, secret=self._secret(user_id)) as (lease, worker):
+        async with self._serve_lease(key, exclusive=True, secret=self._secret(user_id)) as (lease, worker):
             erasing = asyncio.get_running_loop().run_in_executor(worker, self._erase, lease)
             return await asyncio.shield(erasing)
 
@@ -333,7 +333,7 @@ class MemoryPool:
                 raise
 
     @asynccontextmanager
-    async def _served(
+    async def _serve_lease(
         self, key: str, *, exclusive: bool = False, secret: Key | None = None
     ) -> AsyncIterator[tuple[Lease, ThreadPoolExecutor]]:
         """Wait for a lease on an event loop, with a thread for it; end it, in any case, after the calls of the thread.
@@ -457,7 +457,7 @@ class MemoryPool:
         """Open a file, for the blocks that have lent their place where there are such."""
         path = self._place.of(key)
         with self._guard():
-            kept = self._leases.opened(key)
+            kept = self._leases.find_open(key)
         options = {**self._options, "key": secret}
         if kept is not None:
             options |= {"embedder": kept.embedder, "key": secret or cast(PooledStore, kept.store).file.db.key}

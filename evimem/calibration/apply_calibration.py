@@ -103,7 +103,7 @@ class CalibrationTarget:
             f"used with judge {self.judge_name!r} and embedder {self.embedder!r}: run calibrate() again"
         )
 
-    def calibrated(self, found: Calibration) -> Judge:
+    def with_probabilities(self, found: Calibration) -> Judge:
         """Return the judge with the probabilities of a calibration and its threshold for abstaining."""
         judge, least = self.judge, found.abstain_below
         if isinstance(judge, OfflineJudge):
@@ -127,7 +127,7 @@ def active_calibration(store: Store, target: CalibrationTarget) -> Calibration |
 def calibrated_judge(store: Store, target: CalibrationTarget) -> Judge:
     """Return the judge with the active calibration applied, or as it is if there is none."""
     found = active_calibration(store, target)
-    return target.judge if found is None else or_else(target.judge, target.calibrated, found)
+    return target.judge if found is None else or_else(target.judge, target.with_probabilities, found)
 
 
 def calibration_problems(store: Store, target: CalibrationTarget) -> tuple[str, ...]:
@@ -137,6 +137,6 @@ def calibration_problems(store: Store, target: CalibrationTarget) -> tuple[str, 
         return ()
     found = try_read(None, Calibration.from_json, text).value
     misfit = None if found is None else target.misfit(found)
-    if found is not None and misfit is None and try_read(None, target.calibrated, found).error is None:
+    if found is not None and misfit is None and try_read(None, target.with_probabilities, found).error is None:
         return ()
     return (misfit or "the stored calibration cannot be read and is not used: run calibrate() again",)

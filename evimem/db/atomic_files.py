@@ -26,7 +26,8 @@ _PRIVATE_FOLDER = 0o700
 _NO_DESCRIPTOR = {errno.EMFILE, errno.ENFILE}
 _DESCRIPTORS_OF_WINDOWS = 8_192
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-# What `temporary_path` or a backup names (process, thread), for a file or its mark or index, and SQLite's companions.
+# Names that `temporary_path` or a backup gives (process, thread), for a file or its mark or index, and SQLite's
+# companions.
 _TEMPORARY = re.compile(
     r"(?P<base>(?P<companion>\.(?:ann|mark))?\.[1-9][0-9]*(?:\.[1-9][0-9]*)?\.tmp)(?P<sqlite>-wal|-shm|-journal)?"
 )
@@ -67,7 +68,7 @@ def no_descriptor(what: str) -> str:
 
 @contextmanager
 def changing(what: str, kept: str) -> Iterator[None]:
-    """Raise DiskFull or StoreReadOnly for a refusal of the system in a block; `kept` says what stays done."""
+    """Raise DiskFull or StoreReadOnly for a refusal of the system in a block; `kept` says which work stays done."""
     try:
         yield
     except OSError as error:

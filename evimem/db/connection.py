@@ -390,11 +390,11 @@ class Connection(Tables):
         """Open the SQLite handle; close other handles of this process where it has few descriptors, or none."""
         make_room(self)
         require_descriptors(self.name, self)
-        db, self._used_at = self._opened(), time.monotonic()
+        db, self._used_at = self._open_handle(), time.monotonic()
         note_open(self)
         return db
 
-    def _opened(self) -> apsw.Connection:
+    def _open_handle(self) -> apsw.Connection:
         if self._file_id is not None:
             self._check_same_file()  # opened again: the file that was open must still be there
         before = self._file_id or self._current_file_id()

@@ -120,9 +120,9 @@ class PostgresConnection(Tables):
         with self.decoding(), self._typed, nullcontext() if self.in_block else self.reading():
             if self._rehearsing:
                 fresh = {_name(query): query for query in queries if _name(query) not in self._ahead}
-                self._ahead |= {name: self._numbered(query) for name, query in fresh.items()}
+                self._ahead |= {name: self._prepare_cursor(query) for name, query in fresh.items()}
                 raise _Sent
-            sent = [self._ahead.get(_name(query)) or self._numbered(query) for query in queries]
+            sent = [self._ahead.get(_name(query)) or self._prepare_cursor(query) for query in queries]
             if any(number > self._answered for number, _ in sent):
                 self.round_trips += 1
                 self._answered = self._count
@@ -138,7 +138,7 @@ class PostgresConnection(Tables):
         finally:
             self._rehearsing = before
 
-    def _numbered(self, query: Query) -> tuple[int, psycopg.Cursor[Any]]:
+    def _prepare_cursor(self, query: Query) -> tuple[int, psycopg.Cursor[Any]]:
         cursor = self._sent(*query)
         return self._count, cursor
 

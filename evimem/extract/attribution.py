@@ -45,7 +45,7 @@ _ANOTHER_WRITES = re.compile(
     rf"|{_RELATIVE} (?:here|speaking|typing|writing)\b)",
     re.IGNORECASE,
 )
-# "I'll be the customer, you the clerk": what follows is of nobody who is there, in later turns too
+# "I'll be the customer, you the clerk": the words that follow are of no speaker, in later turns too
 _STAGES, _ENDS_STAGING, _DISOWNS = (
     re.compile(rf"\b(?:{'|'.join(ENGLISH.words(name))})\b", re.IGNORECASE)
     for name in ("small_talk.stages", "small_talk.ends_staging", "small_talk.disowns")
@@ -124,7 +124,7 @@ def passed_on(text: str) -> list[tuple[int, int]]:
 
 
 def is_nobodys(turn: Turn, dialogue: Sequence[Turn]) -> bool:
-    """Return whether the turns around one leave it open who speaks in it; what is not sure is nobody's.
+    """Return whether the turns around one leave it open who speaks in it; unsure words have no speaker.
 
     A role-play, a dictation or somebody else at the keyboard lasts for the next turns of the same speaker until it is
     ended or a pause of an hour; a later turn may say of it that "that wasn't me". `dialogue` has the turn and some of

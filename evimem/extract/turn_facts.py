@@ -257,7 +257,7 @@ def _told(turn: Turn, conventions: Conventions, read: Reader, extractor: str) ->
     source = Source(turn, conventions)
     foreign, before = not is_english(turn.text), source.voice.name
     for start, end in own:
-        sentence = source.tagged(start, end)
+        sentence = source.tag_sentence(start, end)
         if not sentence.words or not is_read(turn.text[start:end], foreign=foreign):
             continue
         asks_whom = not _PRONOUNS.isdisjoint(sentence.words)
@@ -364,7 +364,7 @@ class Source:
         self._is_short = len(turn.text) <= MAX_AT_ONCE
         self._times: Sequence[Located] = self._locate(0, len(turn.text)) if self._is_short else ()
 
-    def tagged(self, start: int, end: int) -> Tagged:
+    def tag_sentence(self, start: int, end: int) -> Tagged:
         """Return the sentence at [start, end) with its tags, without a request to remember it."""
         start = after_request_to_remember(self._low, start, end)
         if not self._is_short:

@@ -311,7 +311,7 @@ class Beside:
         blocks = [(first + block.a, first + block.b, block.size) for block in matcher.get_matching_blocks()]
         aligned = {one + offset: at + offset for at, one, length in blocks for offset in range(length)}
         aligned |= {one: one for one in range(first)}
-        moved = self._moved(aligned)
+        moved = self._find_moved(aligned)
         place = message = first
         for at, one, length in blocks:
             places = [each for each in range(place, at) if each not in moved.values()]
@@ -321,7 +321,7 @@ class Beside:
             place, message = at + length, one + length
         return found | moved | aligned, instead
 
-    def _moved(self, aligned: Mapping[int, int]) -> dict[int, int]:
+    def _find_moved(self, aligned: Mapping[int, int]) -> dict[int, int]:
         """Return the places of messages that stand elsewhere in the session, as a summary in front of the last ones."""
         taken = set(aligned.values())
         free = {said: place for place, said in enumerate(self.kept) if said is not None and place not in taken}

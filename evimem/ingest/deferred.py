@@ -100,7 +100,7 @@ def read_turns(store: Store, extractor: Extractor, jobs: Sequence[Job], *, defer
 def _without_nobodys(
     store: Store, jobs: Sequence[Job], read: Sequence[Attempt[tuple[Fact, ...]]]
 ) -> list[Attempt[tuple[Fact, ...]]]:
-    """Return what was read without the facts of turns of which it is not sure who speaks in them."""
+    """Return the facts that were read, without those of turns of which it is not sure who speaks in them."""
     stating = [job.turn for job, one in zip(jobs, read, strict=True) if one.value]
     around: dict[str, Sequence[Turn]] = {}
     with suppress(UnknownTurn):  # one of them was forgotten meanwhile

@@ -1,1 +1,1 @@
-"""What is judged and how a verdict takes effect: evidence, the tracker, a judge, the clamps."""
+"""Judging and how a verdict takes effect: evidence, the tracker, a judge, the clamps."""

@@ -29,7 +29,7 @@ EXACT_FLOOR = 0.85  # E8: confidence of a temporal EXACT at least
 INFERRABLE_CAP = 0.75  # E8: of a temporal INFERRABLE at most
 PARTIAL_CAP = 0.50  # E8: of a temporal PARTIAL at most
 DOWNGRADE_CAP = 0.60  # E7: after an entity downgrade at most
-NONE_CAP = 0.30  # what is shown of an answer that nothing bears on: the paper's "too thin" (E11)
+NONE_CAP = 0.30  # confidence of an answer that nothing bears on: the paper's "too thin" (E11)
 MIN_STOP_CONFIDENCE = 0.70  # E9
 MIN_TEMPORAL_STOP_CONFIDENCE = 0.85  # E9
 MIN_DIRECT_CONFIDENCE = 0.75  # E13
@@ -76,7 +76,7 @@ def clamp(
 def clamp_verdict(verdict: Verdict, view: View, tracker: Tracker) -> Clamped:
     """Clamp a verdict on a view, given the tracker after it: the loop acts on the result.
 
-    What the judge mapped is believed: a name that it supported with shown turns is not short of facts, whatever the
+    A mapping of the judge is believed: a name that it supported with shown turns is not short of facts, whatever the
     facts call it. `Variant(delta="paper")` counts facts alone. Open requirements lower nothing without "tracker", nor
     where the judge was not asked to map them.
     """
@@ -99,8 +99,8 @@ def shown_confidence(tier: Tier, confidence: float) -> float:
 def all_gaps(verdict: Verdict, clamped: Clamped, tracker: Tracker) -> tuple[Gap, ...]:
     """Return the gaps, those that steer the search first: reasons of a lowered tier, then the judge's gaps.
 
-    What its tracker holds open stands in where a judge that maps it named nothing, what is asked before who. That
-    evidence is about another person is a gap only where it is stated: that nobody has checked it is none.
+    The open requirements of its tracker stand in where a judge that maps it named nothing, what is asked before who.
+    That evidence is about another person is a gap only where it is stated: that nobody has checked it is none.
     """
     named = [gap for gap in verdict.gaps if gap.kind != "none"]
     silent = verdict.mapped and not named and clamped.tier is Tier.PARTIAL
@@ -209,7 +209,7 @@ class Followed:
 def follow(tracker: Tracker, verdict: Verdict, iteration: int) -> Followed:
     """Apply a verdict: extend, retract, support, waive, withdraw, claim, in this order.
 
-    What is claimed once more is no new claim, unless it was withdrawn. Unknown requirements and witnesses that were
+    A repeated claim is no new claim, unless it was withdrawn. Unknown requirements and witnesses that were
     never shown are left out: a judge may claim them, the state may not. So is a new requirement that restates one that
     is given up: no search could close it.
     """

@@ -165,19 +165,17 @@ class View:
 
     `evidence` is everything found so far, best first; `shown` is the part that fits the token budget and the judge's
     own page, newest first, with reserved shares for raw and earlier turns (E6): only it may be cited or be a witness.
-    `scope` is what the question is put to, without the turns of the ids in `exclude`: a judge that reads more of the
-    memory, `store`, reads nothing outside of it.
-    `pinned` are the ids of turns that stay in view like witnesses: they showed what was missing in an earlier check.
-    `parts` names turns that have a place of their own on the page of a model, by part and id, each with the sentence
-    that is shown of it, "" for its own words: "profile", "of_time" and "later" (see `evimem.page.compose.Parts`), and
-    "sought", what a search for what is missing found.
-    `tokens` is how many tokens the lines on that page may take, and `whole` whether it leaves out no turn because that
-    says little, or what another says.
-    `before` is the verdict of the check before, calibrated; None at the first. `variant` is how the loop goes to work,
-    `form` how the answer is to be written, in words. With `by_fact` the facts of `shown` stand for their turns, which
-    only the answer is given.
-    `context` holds, per shown turn id, the dialogue around it in order, the turn included. `memo` is the judge's own:
-    what it wants to keep between the checks of one question, which share it; the loop never looks inside.
+    `scope` is the part of the memory that the question is put to, without the turns of the ids in `exclude`: a judge
+    that reads more of the memory, `store`, reads nothing outside of it. `pinned` are the ids of turns that stay in view
+    like witnesses: they showed a gap of an earlier check. `parts` names turns that have a place of their own on the
+    page of a model, by part and id, each with the sentence that is shown of it, "" for its own words: "profile",
+    "of_time" and "later" (see `evimem.page.compose.Parts`), and "sought", found by a search for a gap. `tokens` is how
+    many tokens the lines on that page may take, and `whole` whether it leaves out no turn because that says little, or
+    what another says. `before` is the verdict of the check before, calibrated; None at the first. `variant` is how the
+    loop goes to work, `form` how the answer is to be written, in words. With `by_fact` the facts of `shown` stand for
+    their turns, which only the answer is given. `context` holds, per shown turn id, the dialogue around it in order,
+    the turn included. `memo` is the judge's own: values that it keeps between the checks of one question, which share
+    it; the loop never looks inside.
     """
 
     analysis: Analysis
@@ -285,7 +283,7 @@ class Draft:
 
     `text` is None when the judge finds that it cannot answer. `kind` is what the text claims: an answer, or only that
     these sentences are the evidence. `confidence` is the probability that the claim holds, `tier` how far the evidence
-    goes by that probability, `gaps` what is missing. None where the judge has no other than its verdict's. `read` are
+    goes by that probability, `gaps` the missing parts. None where the judge has no other than its verdict's. `read` are
     turns that the judge read in the memory beyond the view: they may be cited too.
     """
 

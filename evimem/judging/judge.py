@@ -23,8 +23,8 @@ class Stage:
     whatever is decided, so that a draft is wanted. `empty` is whether the last search brought nothing new, `tired`
     whether a reflection would be turned into a search, `guarded` whether an answer would while a requirement is open
     that a search may close. `refused` is the action that was decided on last, the one that was done in its place, and
-    the rule that says so; None where it was done. `tried` is what was searched for besides the question, and
-    `thoughts` what earlier reflections came to, both in order.
+    the rule that says so; None where it was done. `tried` are the earlier queries besides the question, and
+    `thoughts` the results of earlier reflections, both in order.
     """
 
     number: int
@@ -42,7 +42,7 @@ class Stage:
 class Decided:
     """A verdict on the evidence, and the next action.
 
-    The verdict's `query` is what to search for besides the question. `draft` is an answer from the evidence so far,
+    The verdict's `query` is the next search besides the question. `draft` is an answer from the evidence so far,
     which only the last decision is asked for.
     """
 
@@ -171,8 +171,8 @@ class Explored:
 class Move:
     """A judge's move in a turn: a verdict, the tools to call next, and an answer with the ids that support it.
 
-    Without a call the exploring ends. `kept` is what it keeps of what the last calls returned: ids of turns, cues and
-    tags; None where it did not say, so that all of it stays.
+    Without a call the exploring ends. `kept` is its selection from the results of the last calls: ids of turns, cues
+    and tags; None where it did not say, so that all of it stays.
     """
 
     verdict: Verdict
@@ -249,7 +249,7 @@ class Judge(Protocol):
         ...
 
     def consider(self, view: View, reading: Round) -> Flow[Considered]:
-        """Judge the critical and the new turns of a round, keep what an answer rests on, accept it or not."""
+        """Judge the critical and the new turns of a round, keep the turns that an answer rests on, accept it or not."""
         ...
 
     def explore(self, view: View, explored: Explored) -> Flow[Move]:

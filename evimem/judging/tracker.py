@@ -1,7 +1,7 @@
 """Track the requirements of a question: all, supported by evidence, waived and open ones: (R, E, W, G).
 
 R is fixed by the analysis of the question. Events move a requirement between the disjoint sets; G is always
-R minus E and W. Between `Extend` and `Retract`, E only grows and G only shrinks. What a judge put into words of its own
+R minus E and W. Between `Extend` and `Retract`, E only grows and G only shrinks. Claims in a judge's own words
 stands beside them, each claim with the turns that say so: it is kept until it is withdrawn for a reason.
 """
 

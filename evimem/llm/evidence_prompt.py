@@ -1,7 +1,7 @@
 """The evidence in a prompt: items with labels that stay the same through all checks of a question.
 
 Each turn is one line of the page (`evimem.page.loop_page`): its label, who said it and when, and its words. A further
-line of what people wrote begins with ">", and what was worked out from it with "=".
+line of what people wrote begins with ">", and a line worked out from it with "=".
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from ..judging.evidence import Evidence, View
 from ..page.compose import in_dialogue_order
 from ..page.loop_page import NO_LINE, extend_page, fitting, page_so_far, page_text
-from ..text.prompt_text import caption_line, escape_attribute, format_time, marked, named
+from ..text.prompt_text import caption_line, escape_attribute, format_time, mark_lines, quote_name
 from ..times import render
 from ..types.trace import Complete
 from ..types.values import Turn
@@ -53,9 +53,9 @@ class ShownEvidence:
 def evidence_request(form: ReplyForm, view: View, shown: ShownEvidence, **values: object) -> Complete:
     """Return the request for a reply of a form, about the question of a view and a page of evidence."""
     return form.request(
-        question=marked(view.analysis.question),
+        question=mark_lines(view.analysis.question),
         asked_at=format_time(view.asked_at),
-        speakers=", ".join(named(speaker) for speaker in view.speakers[:MAX_SPEAKERS]) or "none",
+        speakers=", ".join(quote_name(speaker) for speaker in view.speakers[:MAX_SPEAKERS]) or "none",
         evidence=shown.text,
         **values,
     )
@@ -121,10 +121,10 @@ def show_facts(view: View, *, with_turns: bool, room: float) -> ShownEvidence:
 
 def _item_lines(item: Evidence, label: str, *, with_turns: bool) -> Iterator[str]:
     turn = item.turn
-    when = f", {named(turn.speaker)}, {format_time(turn.time)}" if with_turns else ""
+    when = f", {quote_name(turn.speaker)}, {format_time(turn.time)}" if with_turns else ""
     yield f"<item {label}{when}>"
     if with_turns:
-        yield marked(turn.text) + caption_line(turn.caption or "")
+        yield mark_lines(turn.text) + caption_line(turn.caption or "")
     for fact in item.facts:
         dated = ""
         if fact.event is not None:

@@ -17,7 +17,7 @@ from ..extract.statements import fact_id
 from ..flow import Flow
 from ..lang import ENGLISH
 from ..text.names import Sources
-from ..text.prompt_text import caption_line, find_quote, format_time, marked, named
+from ..text.prompt_text import caption_line, find_quote, format_time, mark_lines, quote_name
 from ..text.terms import terms
 from ..times import Conventions, locate_times
 from ..types.results import Estimate
@@ -79,7 +79,7 @@ def extract_facts(
 ) -> Flow[Extraction]:
     """Ask a model for a turn's facts, with the turns before it as context, and keep the grounded ones.
 
-    With them comes what the turn is filed under, in the names of labels that are `known` where they fit. Raise
+    With them come the labels of the turn, in the names of labels that are `known` where they fit. Raise
     ModelError when there is no usable reply. An empty extraction means that the turn states nothing.
     """
     ledger = Ledger(attempt)
@@ -107,7 +107,7 @@ def extract_request(
 
     The attempt is part of it, so that no cache returns the reply that failed.
     """
-    earlier = [f"{named(t.speaker)}:\n{marked(t.text + caption_line(t.caption))}" for t in _context(previous)]
+    earlier = [f"{quote_name(t.speaker)}:\n{mark_lines(t.text + caption_line(t.caption))}" for t in _context(previous)]
     keywords = (keyword for label in known for keyword in label.keywords)
     kinds = {"keywords": keywords, "tags": (one.tag for one in known), "topics": (one.topic for one in known)}
     used = (
@@ -115,10 +115,11 @@ def extract_request(
     )
     return EXTRACT.request(
         earlier="\n".join(earlier) or "(nothing)",
-        speaker=named(turn.speaker),
+        speaker=quote_name(turn.speaker),
         said=format_time(turn.time),
-        text=marked(turn.text[:MAX_EXTRACTED_CHARACTERS] + caption_line(turn.caption)),
-        names="\n".join(f"{kind}: {', '.join(map(named, listed))}" for kind, listed in used if listed) or "(nothing)",
+        text=mark_lines(turn.text[:MAX_EXTRACTED_CHARACTERS] + caption_line(turn.caption)),
+        names="\n".join(f"{kind}: {', '.join(map(quote_name, listed))}" for kind, listed in used if listed)
+        or "(nothing)",
         attempt=f"(attempt {attempt})\n" if attempt > 1 else "",
     )
 

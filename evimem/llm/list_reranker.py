@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from ..errors import InvalidQuery
 from ..flow import Flow, run
-from ..text.prompt_text import marked
+from ..text.prompt_text import mark_lines
 from .request import RERANK, Ledger, ask_model
 
 
@@ -47,8 +47,8 @@ def score_by_list(query: str, texts: Sequence[str]) -> Flow[tuple[float, ...]]:
     ids = [f"m{number}" for number in range(1, len(texts) + 1)]
     ranking = RERANK.fields["ranking"]
     form = RERANK.having(ranking=replace(ranking, schema={**ranking.schema, "maxItems": max(1, len(ids))}))
-    candidates = "\n".join(f"{name}:\n{marked(text)}" for name, text in zip(ids, texts, strict=True))
-    reply = yield from ask_model(form.request(question=marked(query), candidates=candidates), form.read, Ledger(1))
+    candidates = "\n".join(f"{name}:\n{mark_lines(text)}" for name, text in zip(ids, texts, strict=True))
+    reply = yield from ask_model(form.request(question=mark_lines(query), candidates=candidates), form.read, Ledger(1))
     listed = [name for name in dict.fromkeys(map(str.casefold, reply["ranking"])) if name in ids]
     places = {name: place for place, name in enumerate((*listed, *(name for name in ids if name not in listed)))}
     return tuple(float(len(ids) - 1 - places[name]) for name in ids)

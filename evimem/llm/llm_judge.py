@@ -14,7 +14,7 @@ from ..judging.apply_verdict import all_gaps, clamp_verdict, enough, follow, is_
 from ..judging.evidence import Draft, Manner, Verdict, View
 from ..judging.judge import UNSEARCHABLE_GAP_KINDS, Chosen, Considered, Decided, Explored, Move, Round, Stage
 from ..query.find_turns import StandingInstruction, standing_wishes
-from ..text.prompt_text import bullets, escape_attribute, format_time, marked, named
+from ..text.prompt_text import bullets, escape_attribute, format_time, mark_lines, quote_name
 from ..types.stored import Keyword
 from ..types.trace import Complete, Reply
 from ..types.type_variables import T
@@ -211,11 +211,11 @@ def joint_request(view: View, shown: ShownEvidence, wishes: Sequence[StandingIns
 def _check_values(view: View, names: Sequence[str]) -> dict[str, object]:
     """Return the values of a sufficiency check; `names` are those that a model found in the question."""
     short = [
-        f"{count.found} statements name {named(name)}; {count.needed} are wanted."
+        f"{count.found} statements name {quote_name(name)}; {count.needed} are wanted."
         for name, count in view.entities.items()
         if is_short(count)
     ]
-    found = [f"{named(name)} is named in the question." for name in names if name not in view.entities]
+    found = [f"{quote_name(name)} is named in the question." for name in names if name not in view.entities]
     return {
         "iteration": view.iteration,
         "iterations": view.iterations,
@@ -288,7 +288,7 @@ def _form_line(view: View) -> str:
 
 def _wishes(wishes: Sequence[StandingInstruction]) -> str:
     """Return the user's standing wishes in a place of their own; empty for none."""
-    said = "\n".join(f"{format_time(wish.time)}\n{marked(wish.text)}" for wish in wishes)
+    said = "\n".join(f"{format_time(wish.time)}\n{mark_lines(wish.text)}" for wish in wishes)
     return f"\n<wishes>\n{said}\n</wishes>\n" if said else ""
 
 
@@ -342,7 +342,7 @@ def _ask_names(view: View, ledger: Ledger) -> Flow[tuple[str, ...]]:
     """Ask for the names in the question, at the first check, where the analysis found none."""
     if view.iteration > 1 or view.analysis.entities:
         return ()
-    request = ENTITIES.request(question=marked(view.analysis.question))
+    request = ENTITIES.request(question=mark_lines(view.analysis.question))
     return tuple((yield from ask_model(request, ENTITIES.read, ledger))["names"][:10])
 
 
@@ -357,12 +357,12 @@ def _ask_next_query(view: View, verdict: Verdict, ledger: Ledger) -> Flow[str]:
     if ends:
         return ""
     request = REFINE.request(
-        question=marked(view.analysis.question),
+        question=mark_lines(view.analysis.question),
         asked_at=format_time(view.asked_at),
         iteration=view.iteration + 1,
         iterations=view.iterations,
         strategy=view.strategy,
-        query=named(view.queries[-1] if view.queries else view.analysis.question),
+        query=quote_name(view.queries[-1] if view.queries else view.analysis.question),
         queries=bullets(view.queries[:-1]),
         missing=bullets(filter(None, missing)),
     )
@@ -374,7 +374,7 @@ def _ask_chain(view: View, shown: ShownEvidence, ledger: Ledger) -> Flow[tuple[s
     there = sum(len(item.facts) for item in view.shown) if view.by_fact else len(shown.turns)
     if there < MIN_CHAIN_ITEMS:
         return ()
-    question, asked_at = marked(view.analysis.question), format_time(view.asked_at)
+    question, asked_at = mark_lines(view.analysis.question), format_time(view.asked_at)
     request = CHAIN.request(question=question, asked_at=asked_at, evidence=shown.text)
     return (yield from ask_model(request, read_chain, ledger))
 

@@ -1,8 +1,8 @@
 """The replies of a judge: a `Verdict`, and the rounds (MGRetrieval) and moves (MRAgent) of the loops that ask more.
 
 A verdict has existing requirements, shown evidence and known kinds of gap only. Gaps beyond the listed requirements
-become requirements of their own, so that what was missing in one check is asked for in the next; the items that show a
-gap stay in view. A model that knows tools is given them as functions, and what it called as messages; another names its
+become requirements of their own, so that a gap of one check is asked for in the next; the items that show a
+gap stay in view. A model that knows tools is given them as functions, and its calls as messages; another names its
 calls in its reply. Either way the calls are read from the reply and performed by the loop.
 """
 
@@ -35,7 +35,7 @@ from ..judging.judge import (
 )
 from ..judging.tracker import Claim, Requirement, Tracker
 from ..lang import ENGLISH
-from ..text.prompt_text import bullets, escape_attribute, find_quote, marked, named
+from ..text.prompt_text import bullets, escape_attribute, find_quote, mark_lines, quote_name
 from ..text.terms import terms
 from ..types.results import Citation
 from ..types.stored import Keyword
@@ -71,8 +71,8 @@ CALLED_VERDICT = Verdict(
 def read_draft(text: str, shown: ShownEvidence, *, repaired: bool = False) -> Draft:
     """Return the draft in a reply; without a text where the model finds no answer, whatever way it says so.
 
-    Raise ReplyError without an answer field, and where every citation names what was not shown: unless the reply is
-    `repaired`, whose citations the loop drops.
+    Raise ReplyError without an answer field, and where every citation names a turn that was not shown: unless the reply
+    is `repaired`, whose citations the loop drops.
     """
     reply = ANSWER.read(text)
     if reply["answerable"] is False:
@@ -143,7 +143,7 @@ def read_verdict(text: str, view: View, shown: ShownEvidence) -> Verdict:
 
 
 def _verdict(reply: Mapping[str, Any], view: View, shown: ShownEvidence, query: str = "") -> Verdict:
-    """Return the verdict among the fields of a reply; what names a requirement or an item that is none is `dropped`."""
+    """Return the verdict among the fields of a reply; those of an unknown requirement or item are `dropped`."""
     tier, tracker, confidence = Tier(reply["tier"]), view.tracker, reply["confidence"]
     known = {need.id: need for need in tracker.requirements} | label_things("r", tracker.requirements)
     supported, waived, retracted, dropped = dict[str, tuple[str, ...]](), dict[str, str](), dict[str, str](), 0
@@ -203,9 +203,9 @@ def choose_request(question: str, candidates: Sequence[Keyword], most: int) -> C
     """Return the request to choose among the keywords that a question matches, or that a memory has."""
     rows = []
     for label, one in label_things("k", candidates[:MAX_LISTED_KEYWORDS]).items():
-        stands_for = "" if one.term in (one.word, *terms(one.word)) else f" for {named(one.word)}"
-        rows.append(f"{label}: {named(one.written or one.term)}{stands_for}, in {one.turns}")
-    return KEYWORDS.request(question=marked(question), candidates="\n".join(rows), most=most)
+        stands_for = "" if one.term in (one.word, *terms(one.word)) else f" for {quote_name(one.word)}"
+        rows.append(f"{label}: {quote_name(one.written or one.term)}{stands_for}, in {one.turns}")
+    return KEYWORDS.request(question=mark_lines(question), candidates="\n".join(rows), most=most)
 
 
 def read_choice(text: str, candidates: Sequence[Keyword], most: int) -> tuple[Keyword, ...]:
@@ -327,7 +327,7 @@ def _exchange(view: View, results: Iterable[Result], shown: ShownEvidence) -> It
     labels = {turn.id: label for label, turn in shown.items.items()}
     numbered = [(f"call{place:05}", result) for place, result in enumerate(results, 1)]  # Mistral: nine letters
     if numbered:
-        yield Message("user", f"<question>\n{marked(view.analysis.question)}\n</question>")
+        yield Message("user", f"<question>\n{mark_lines(view.analysis.question)}\n</question>")
     for _, made in groupby(numbered, key=lambda pair: pair[1].number):
         turn, uses = list(made), []
         for of, result in turn:
@@ -343,14 +343,14 @@ def _exchange(view: View, results: Iterable[Result], shown: ShownEvidence) -> It
 def _result_text(result: Result, labels: Mapping[str, str]) -> str:
     """Return a result as text: names and keys escaped, as whatever people wrote."""
     call = result.call
-    given = ", ".join(named(labels.get(one, one)) for one in (call.of, call.part) if one)
+    given = ", ".join(quote_name(labels.get(one, one)) for one in (call.of, call.part) if one)
     head = f"{call.tool}({given}), page {call.page}"
     if result.refused:
         return f'{head}: refused, "{escape_attribute(result.refused, MAX_KEY_CHARACTERS)}"'
     rows = []
     for row in result.rows[:MAX_RESULT_ROWS]:
         count = f", {row.count}" if row.count else ""
-        rows.append(f"{named(labels.get(row.key, row.key))} ({escape_attribute(row.text)}{count})")
+        rows.append(f"{quote_name(labels.get(row.key, row.key))} ({escape_attribute(row.text)}{count})")
     left = f", {result.pruned} not kept" if result.pruned else ""
     behind = f", in {result.turns} turns" if result.turns else ""
     return f"{head}: {len(result.rows)} of {result.total}{behind}{left}: {'; '.join(rows)}"

@@ -2,7 +2,7 @@
 
 Prompts are files, prompts/<name>.md, instructions above a line `---`, $field templates below, and last an example of a
 reply. Beside each stands the form of its reply: a table of fields, each of a kind that says how it is asked for, in the
-strict form of structured outputs (every field required, no other allowed), and how what came is read. Lists and texts
+strict form of structured outputs (every field required, no other allowed), and how a reply is read. Lists and texts
 are bounded, so that a model that does not end by itself is ended by the schema; a server that knows no `maxItems` or
 `maxLength` is asked again without them (see `evimem.openai`).
 """
@@ -135,9 +135,9 @@ def _schema(fields: Mapping[str, Kind]) -> Schema:
 
 
 def _records(most: int, bare: str, **fields: Kind) -> Kind:
-    """A list of objects, of which twice as many are read as are asked for: what is too many is told as such.
+    """A list of objects, of which twice as many are read as are asked for: surplus ones are told as such.
 
-    What is no object stands for its field `bare`, and what is no list for the only one in it.
+    A value that is no object stands for its field `bare`, and what is no list for the only one in it.
     """
 
     def read(value: Any) -> tuple[dict[str, Any], ...]:
@@ -152,7 +152,7 @@ def _records(most: int, bare: str, **fields: Kind) -> Kind:
 class ReplyForm:
     """The form of the reply to a prompt: its fields by name, of which an object has one `by`, or it is no reply.
 
-    `most_tokens` are those of a reply with a model's thoughts. Replies have about 150; what is cut is asked for once
+    `most_tokens` are those of a reply with a model's thoughts. Replies have about 150; a cut reply is asked for once
     more with more room. A reply that is only a list of objects is the value of the field `bare`.
     """
 
@@ -355,7 +355,7 @@ def _attempt(request: Complete, parse: Callable[[Reply], T], ledger: Ledger, *, 
 def _check_read(request: Complete, reply: Reply) -> None:
     """Raise PromptTooLong where the usage says that the server read only a part of the request.
 
-    Some servers drop what exceeds their context without a word, instructions first; such a reply means nothing.
+    Some servers drop text beyond their context without a word, instructions first; such a reply means nothing.
     """
     length = len(" ".join(request.text.split()))
     if length > MAX_UNCUT_CHARACTERS and MIN_CONTEXT_TOKENS <= reply.input_tokens < length / MAX_CHARACTERS_PER_TOKEN:

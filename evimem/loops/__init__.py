@@ -127,7 +127,7 @@ def fall_back(error: ModelError, task: Task, loop: str | Loop) -> Flow[Answer]:
     """Ask the question that a model's failure ended once more, of a judge that needs no model: that of the task.
 
     `error` has a partial answer: the trace goes on after its events, with one that names the failure; its usage and
-    seconds are counted. The answer's reason begins with that failure. The budget of the task is what is left, see
+    seconds are counted. The answer's reason begins with that failure. The budget of the task is the rest, see
     `remaining_budget`. Raise InvalidQuery for one that makes no sense.
     """
     check_budget(task.budget)

@@ -36,8 +36,8 @@ class Iris(Variant):
         step: Turns more in each further iteration (E5: 3).
         hops: 0 follows no edges; 1 or more adds the best turns one edge away (E5: 1), with a model a fifth of an
             iteration's k, and in the place of the rest the next hits of the question's own search.
-        unranked: Every turn one edge away is added in the order of their times, and a share of what is shown is theirs,
-            as in EviMem's code.
+        unranked: Every turn one edge away is added in the order of their times, and a share of the shown turns is
+            theirs, as in EviMem's code.
         unit: The unit that is searched and counted. A "tuple" is LaceMem's: facts alone are found, k of them by HNSW,
             and every one an edge away, same turn or alike; checks read the facts, and the answer their turns too.
         temperature: That of every model request; None leaves it to the model's own.

@@ -69,7 +69,7 @@ class Record(list[Event]):
 
 
 class Session:
-    """The state of one question. A loop decides what to do next; a session does it and remembers."""
+    """The state of one question. A loop chooses the next step; a session does it and remembers."""
 
     def __init__(
         self, task: Task, loop: str, variant: Variant = Variant(), *, neighbours: bool = True, by_fact: bool = False

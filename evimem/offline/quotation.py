@@ -212,7 +212,7 @@ def without_repeats(view: View) -> View:
 
 
 def _repeats(view: View, turn: Turn) -> bool:
-    """Return whether a turn of the user only asks what the question asks: in the same form, with the same words."""
+    """Return whether a turn of the user only repeats the question: in the same form, with the same words."""
     if (turn.role or turn.speaker).casefold() != "user" or len(turn.text) > _MAX_WHOLE_CHARACTERS:
         return False
     question = view.analysis.question

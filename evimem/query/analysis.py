@@ -124,7 +124,7 @@ _NOT_NAMES = _HONORIFICS.union(
 _OPENERS_ELSEWHERE = frozenset(ENGLISH.words("questions.openers_elsewhere"))
 _NO_KEYWORDS = STOP_WORDS.union(ENGLISH.words("questions.no_keywords"))
 
-ROLE_NAMES = frozenset(("user", "assistant"))  # speakers that are called by what they are
+ROLE_NAMES = frozenset(("user", "assistant"))  # speakers that are called by their role
 MOST_ASKED = 100_000  # characters of a query or question: a longer one is refused
 _EITHER_END = 2_048  # characters that are looked for of a longer text, from its beginning and from its end
 
@@ -289,7 +289,7 @@ def analyse(
 
 
 def _is_tied_to_time(question: str) -> bool:
-    """Return whether a question sets what it asks for before, after or at the end of other things."""
+    """Return whether a question sets the asked thing before, after or at the end of other things."""
     return question_words(question) is None and _TIED_TO_TIME.search(question) is not None
 
 
@@ -328,7 +328,7 @@ def _requirements(
     wants: Wants,
     past: Sequence[TimeSpan],
 ) -> tuple[Requirement, ...]:
-    """Return what an answer needs, in the words of the question; nothing about the roles of user and assistant."""
+    """Return the requirements of an answer, in the question's words; nothing about the roles of user and assistant."""
     from ..judging.tracker import Requirement  # noqa: PLC0415 - as above
 
     named = [name for name in entities if name.casefold() not in ROLE_NAMES]

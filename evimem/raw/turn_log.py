@@ -220,7 +220,7 @@ class RawLog:
         """Return the sequence numbers of the turns of a listing, whatever its limit; ascending."""
         return listed_numbers(self._db, listing, *_bounds(listing))
 
-    def listed(self, listing: Listing, start: DialoguePlace, limit: int) -> list[tuple[DialoguePlace, Turn]]:
+    def list_turns(self, listing: Listing, start: DialoguePlace, limit: int) -> list[tuple[DialoguePlace, Turn]]:
         """Return the first turns of a listing from a place on, in dialogue order: `limit` of them, a page at most."""
         before, after = _bounds(listing)
         if after is not None:  # as the start of the range: of two lower bounds, SQLite might use the wider

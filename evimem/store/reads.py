@@ -370,7 +370,7 @@ def _list_turns(handle: StoreHandle, listing: Listing) -> Iterator[Turn]:
     left = MAX_COUNT if listing.limit is None else listing.limit
     with handle.db.reading():
         place = handle.raw.place_of_last(listing) if listing.newest else BEGINNING
-        page = handle.raw.listed(listing, place, left)
+        page = handle.raw.list_turns(listing, place, left)
     while page:
         yield from (turn for _, turn in page)
         left -= len(page)
@@ -380,7 +380,7 @@ def _list_turns(handle: StoreHandle, listing: Listing) -> Iterator[Turn]:
             raise StoreCorrupt(f"{handle.db.name!r} holds turns out of their order; run `evimem doctor`")
         place = following
         with handle.db.reading():
-            page = handle.raw.listed(listing, place, left)
+            page = handle.raw.list_turns(listing, place, left)
 
 
 def pairs(handle: StoreHandle) -> Iterator[tuple[Turn, tuple[Fact, ...]]]:

@@ -65,7 +65,7 @@ class SqliteStore(Keeper):
         """
         path = real_path(path)
         self.path: Path = path
-        self.file = db = self._opened(vfs, busy_seconds, key, read_only=read_only)
+        self.file = db = self._open_connection(vfs, busy_seconds, key, read_only=read_only)
         self.lacks_log = db.lacks_log
         try:
             with db.decoding():
@@ -80,7 +80,9 @@ class SqliteStore(Keeper):
             db.close()
             raise
 
-    def _opened(self, vfs: str | None, busy_seconds: float, key: Key | None, *, read_only: bool | None) -> Connection:
+    def _open_connection(
+        self, vfs: str | None, busy_seconds: float, key: Key | None, *, read_only: bool | None
+    ) -> Connection:
         """Return a connection to the file, and note whether it is for reading only."""
         if not read_only:
             try:

@@ -106,7 +106,7 @@ def _at_once(db: Tables, entries: Sequence[Entry], most: int) -> int:
 
 
 def continue_session(handle: StoreHandle, more: Continuation) -> tuple[AddReport, tuple[str, int]] | None:
-    """Store what continues a session in one transaction; None, and nothing stored, where it changed meanwhile.
+    """Store the continuation of a session in one transaction; None, and nothing stored, where it changed meanwhile.
 
     Return the report, and the state of the session from then on.
     """

@@ -1,4 +1,4 @@
-"""The words of a turn as they stand in a prompt: made harmless, cut, and what is known of whom they mean."""
+"""The words of a turn as they stand in a prompt: made harmless, cut, and facts about the people they mean."""
 
 from __future__ import annotations
 
@@ -83,9 +83,9 @@ def escape_attribute(text: str, limit: int = 80) -> str:
 
 
 def find_quote(quote: str, text: str) -> tuple[int, int] | None:
-    """Return the character range of a quote in a text, ignoring white space, case, punctuation and what is invisible.
+    """Return the character range of a quote in a text, ignoring white space, case, punctuation, invisible characters.
 
-    Of the text: a model reads, and so quotes, only what is visible of it.
+    Of the text: a model reads, and so quotes, only its visible characters.
     """
     if len(quote) > MAX_QUOTE:
         return None
@@ -116,12 +116,12 @@ def _find(quote: str, text: str) -> tuple[int, int] | None:
     return None
 
 
-def marked(text: str) -> str:
+def mark_lines(text: str) -> str:
     """Return untrusted text with the mark before each of its lines, whatever ends them."""
     return "\n".join(f"{MARK}{line}" for line in escape(text).splitlines() or [""])
 
 
-def named(name: str) -> str:
+def quote_name(name: str) -> str:
     """Return a name between quotes."""
     return f'"{escape_attribute(name)}"'
 
@@ -142,7 +142,7 @@ def caption_line(caption: str | None) -> str:
 
 
 def what_is_meant(facts: Iterable[Fact], turn: Turn, shown: str) -> str:
-    """Return the facts in force that name what the shown words of their turn do not, on one line; empty for none.
+    """Return the facts in force with names that the shown words of their turn lack, on one line; empty for none.
 
     That is a pronoun resolved, or the question that a short answer leaves out: those first that name most, and none
     that only repeats the words or another. Left out are facts by rule, which know no more than the words, and what an
@@ -198,7 +198,7 @@ def turn_texts(
 
 
 class Passages:
-    """The parts of a text that match what is wanted, cut and ranked once for whatever sizes are asked of it.
+    """The parts of a text that match the wanted words, cut and ranked once for whatever sizes are asked of it.
 
     Args:
         text: Any text.
@@ -214,14 +214,14 @@ class Passages:
         self._most = most
 
     def within(self, most: int, *, short: int = 0) -> tuple[Range, ...]:
-        """Return all of the text where it has at most `most` characters (1 or more), else what matches best.
+        """Return all of the text where it has at most `most` characters (1 or more), else the best matching parts.
 
         The ranges are half-open and in order, together at most `most` characters; words are whole, unless one is longer
         than `UNIT`. With `short`, a text of so many characters is whole, and the best part of another is, however long.
         """
         if len(self._text) <= max(most, short):
             return ((0, len(self._text)),)
-        units, by_worth = self._ranked
+        units, by_worth = self._units_by_worth
         taken: set[int] = set()
         left = most
         for number in by_worth:
@@ -234,7 +234,7 @@ class Passages:
         return tuple(merge_ranges([units[number] for number in taken], GAP))
 
     @cached_property
-    def _ranked(self) -> tuple[list[Range], list[int]]:
+    def _units_by_worth(self) -> tuple[list[Range], list[int]]:
         read = sentences_around(self._text, self._found, self._most)
         units = [piece for start, end in read for piece in _pieces(self._text, start, end)]
         return units, list(_by_worth(self._text, units, self._wanted))
@@ -258,7 +258,7 @@ def _pieces(text: str, start: int, end: int) -> Iterator[Range]:
 
 
 def _by_worth(text: str, units: Sequence[Range], wanted: frozenset[str]) -> Iterator[int]:
-    """Yield units by what they match, then those beside a match, then the rest from the start of the text."""
+    """Yield units by their matches, then those beside a match, then the rest from the start of the text."""
     found = [wanted.intersection(terms(text[start:end])) for start, end in units]
     spread = Counter(term for one in found for term in one)
     worth = [sum(math.log(1 + len(units) / spread[term]) for term in one) for one in found]

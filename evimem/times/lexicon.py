@@ -292,7 +292,7 @@ class DateWords:
     def holidays(self) -> SpelledTable[str]:
         """Holidays by the rule of their day, which `lang/en/holidays.toml` explains."""
         if self.language.code != "en":
-            return self._spelled("holidays")
+            return self._spelling_table("holidays")
         return SpelledTable({name: rule for rule, names in ENGLISH.lists("holidays.dates").items() for name in names})
 
     months = _Table[int](lambda words: SpelledTable(words.names_by_place("months", 1)))
@@ -303,9 +303,9 @@ class DateWords:
     decades = _Table[int](lambda words: SpelledTable(words.table("decades")))  # by the tens of their years
     vague = _Table[int](lambda words: SpelledTable(dict.fromkeys(words.words_in("vague_words"), 0)))
     sides = _Table[int](lambda words: SpelledTable(words.table("sides")))  # before (-1) and after (1) another day
-    relatives = _Table[str](lambda words: words._spelled("relative"))  # by their names in RELATIVES
-    parts = _Table[str](lambda words: words._spelled("parts"))
-    units = _Table[str](lambda words: words._spelled("units"))
+    relatives = _Table[str](lambda words: words._spelling_table("relative"))  # by their names in RELATIVES
+    parts = _Table[str](lambda words: words._spelling_table("parts"))
+    units = _Table[str](lambda words: words._spelling_table("units"))
     phrases = _Table[tuple[str, int]](lambda words: words._counts_by_phrase("phrases"))  # a unit, and how far it is
     amounts = _Table[tuple[str, int]](
         lambda words: words._counts_by_phrase("amounts")
@@ -332,7 +332,7 @@ class DateWords:
         table = self.table(key)
         return SpelledTable({phrase: (unit, n) for unit, phrases in table.items() for phrase, n in phrases.items()})
 
-    def _spelled(self, key: str) -> SpelledTable[str]:
+    def _spelling_table(self, key: str) -> SpelledTable[str]:
         return SpelledTable({word: name for name, words in self.lists(key).items() for word in words})
 
 

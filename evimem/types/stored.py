@@ -151,7 +151,8 @@ class FactFilter:
     """Which facts a search of facts may return.
 
     `about` is a name that the subject or the object has, `during` an interval that the event meets or, of a fact
-    without one, in which it was said, and `current` leaves out what is not known to hold still (`Fact.is_current`).
+    without one, in which it was said, and `current` leaves out facts that are not known to hold still
+    (`Fact.is_current`).
     """
 
     about: str | None = None
@@ -260,5 +261,5 @@ class Job:
 
 
 def statements(facts: Iterable[Fact]) -> tuple[Fact, ...]:
-    """Return facts without those that keep what a model files them under."""
+    """Return facts without those that keep a model's labels."""
     return tuple(fact for fact in facts if fact.kind not in OF_NO_STATEMENT)
