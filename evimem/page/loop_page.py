@@ -58,11 +58,12 @@ def extend_page(view: View) -> tuple[Item, ...]:
 def mark_left_out(line: Line) -> Line:
     """Return a line with an ellipsis for the words of its turn that it leaves out before and after the shown ones."""
     said, picture, caption = line.said.partition("\n[picture: ")
-    before, found, after = line.turn.text.partition(said.strip())
-    if not said.strip() or not found:  # its words are marked already, or are none of the turn's own
+    shown = said.strip()
+    before, found, after = line.turn.text.partition(shown) if shown else ("", "", "")
+    if not found:  # its words are marked already, or are none of the turn's own
         return line
     opened, closed = (any(map(str.isalnum, left)) for left in (before, after))
-    words = " ".join((*("\u2026",) * opened, said.strip(), *("\u2026",) * closed))
+    words = " ".join((*("\u2026",) * opened, shown, *("\u2026",) * closed))
     return replace(line, said=f"{words}{picture}{caption}") if opened or closed else line
 
 
