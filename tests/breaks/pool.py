@@ -227,7 +227,7 @@ def a_call_after_the_block_takes_a_place() -> None:
     gate=f"{LENDING}::test_the_embedder_of_a_block_stays_when_its_file_is_opened_again", says="EmbedderMismatch|Error"
 )
 def a_file_is_opened_again_with_the_pools_embedder() -> None:
-    put(Leases, "opened", lambda self, key: None)
+    put(Leases, "find_open", lambda self, key: None)
 
 
 @breaks(gate=SIGNALS, says="at place|assert")

@@ -257,7 +257,7 @@ def the_answer_is_written_from_the_last_round() -> None:
 @breaks(gate=f"{MGRETRIEVAL}::test_g7_as_in_the_paper_the_flag_alone_ends_it", says=RED)
 @breaks(gate=f"{MGRETRIEVAL}::test_g3_a_round_reads_only_what_is_new_and_there_are_at_most_four", says=RED)
 def nothing_is_accepted() -> None:
-    put(mgretrieval.Reading, "ended", lambda self, number, check: "rounds used up" if number == 4 else None)
+    put(mgretrieval.Reading, "stop_reason", lambda self, number, check: "rounds used up" if number == 4 else None)
 
 
 @breaks(gate=f"{MRAGENT}::test_r1_as_published_it_begins_with_the_cues_alone", says=RED)
