@@ -52,7 +52,8 @@ def ingest(  # noqa: PLR0913 - the options
       Gemini's history                        MyActivity.json or .html of Google Takeout
       memories of mem0                        the JSON of get_all() or of an export
       conversations of ShareGPT               JSON with from and value, a list or one a line
-      chat messages                           JSON with role and content, a list or one a line
+      chat messages                           JSON with role and content, a list or one a line;
+                                              chats exported by LibreChat or Open WebUI
       a table                                 CSV with a header: speaker, text, time
       a transcript                            lines "Name: text", or Markdown
       turns                                   JSON with speaker, text and time, one a line; it may

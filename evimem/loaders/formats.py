@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from ..db.connection import check_readable
 from ..errors import ImportFailed, StoreError, shown
 from ..types.public_value import AnyPath
+from ..types.results import UNKNOWN_ROLE
 from ..types.values import Turn
 from .chat_messages import TIMES, WHO, read_message
 from .chatgpt import CHATGPT
@@ -65,7 +66,7 @@ def read_messages(
             except (ValueError, RecursionError) as error:
                 log.refuse(where, str(error))
                 continue
-            if not said.text or said.note is not None:
+            if not said.text or said.note not in (None, UNKNOWN_ROLE):
                 log.skip("empty message", where)
                 continue
             if time is None and latest is None:
@@ -83,13 +84,27 @@ def _messages(parts: Iterable[Part], session: str) -> Iterator[tuple[str, str, A
     """Yield the place, the session and the value of each message."""
     for part in parts:
         for number, value in enumerate(values_of(part, "messages"), start=1):
-            inner = value.get("messages") if isinstance(value, dict) and _KNOWN_BY.isdisjoint(value) else None
+            chat = value["chat"] if isinstance(value, dict) and "chat" in value else value  # of Open WebUI
+            inner = chat.get("messages") if isinstance(chat, dict) and _KNOWN_BY.isdisjoint(chat) else None
             if not isinstance(inner, list):
-                yield f"{part.name} message {number}", session, value
+                for at, message in enumerate(_flatten([value])):
+                    yield f"{part.name} message {number}{f'.{at}' if at else ''}", session, message
                 continue
             own = value.get("id") if isinstance(value.get("id"), str) else f"{session}:{number}"
-            for at, message in enumerate(inner, start=1):
+            for at, message in enumerate(_flatten(inner), start=1):
                 yield f"{part.name} conversation {number} message {at}", str(own), message
+
+
+def _flatten(messages: list[Any]) -> Iterator[Any]:
+    """Yield messages; of LibreChat's, whose replies stand below them, each with its role, before those below it."""
+    left = messages[::-1]
+    while left:
+        one = left.pop()
+        if isinstance(one, dict) and isinstance(is_users := one.get("isCreatedByUser"), bool):
+            left += reversed(below) if isinstance(below := one.get("children"), list) else ()
+            said = {"content": one.get("content") or one.get("text"), "created_at": one.get("createdAt")}
+            one = {"role": "user" if is_users else "assistant", "id": one.get("messageId"), **said}
+        yield one
 
 
 def read_turns(path: AnyPath, log: ImportLog | None = None) -> Iterator[Turn]:
@@ -154,7 +169,7 @@ _TABLE = {  # the first that fits counts
     "messages": Format(
         read_messages,
         "chat messages with role and content",
-        ("[].role", "messages[].role", "role content", "[].messages[].role"),
+        ("[].role", "messages[].role", "role content", "[].messages[].role", "[].chat.messages"),
         takes=("start", "session"),
     ),
     "chatgpt": Format(

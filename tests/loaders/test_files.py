@@ -136,6 +136,37 @@ def test_messages_in_a_list_an_object_or_lines_become_turns_a_minute_apart_from_
     assert [turn.id for turn in turns] == ["chat:1", "chat:2", "chat:3"]
 
 
+SAID = [("user", "How do I prune roses?"), ("assistant", "In March, above a bud."), ("user", "And hedges?")]
+
+
+def test_replies_that_stand_below_messages_are_read_in_order_with_their_roles(written):
+    third = {"messageId": "3", "text": SAID[2][1], "sender": "User", "isCreatedByUser": True, "children": []}
+    parts = [{"type": "text", "text": SAID[1][1]}]
+    second = {"messageId": "2", "text": "", "content": parts, "sender": "Claude", "isCreatedByUser": False}
+    first = {"messageId": "1", "text": SAID[0][1], "sender": "User", "isCreatedByUser": True, "children": [second]}
+    second["children"] = [third]
+    for message, minute in ((first, 20), (second, 21), (third, 22)):
+        message["createdAt"] = f"2024-03-12T18:{minute}:00.000Z"
+    path = written({"conversationId": "c", "recursive": True, "messages": [first]})
+    turns = list(read_messages(path))
+    assert [(turn.role, turn.text) for turn in turns] == SAID
+    assert [(turn.id, turn.time.minute) for turn in turns] == [("1", 20), ("2", 21), ("3", 22)]
+
+
+def test_the_chats_of_a_list_are_sessions_by_their_ids(written):
+    messages = [{"role": role, "content": text, "timestamp": 1_710_267_600} for role, text in SAID]
+    path = written([{"id": name, "title": "Roses", "chat": {"messages": messages}} for name in "ab"])
+    assert detect(path) == "messages"
+    turns = list(read_messages(path))
+    assert [turn.session for turn in turns] == ["a"] * 3 + ["b"] * 3
+    assert [(turn.role, turn.text) for turn in turns] == SAID * 2
+
+
+def test_a_message_of_an_unknown_role_is_kept_as_the_result_of_a_tool(written):
+    (turn,) = read_messages(written([{"role": "narrator", "content": "Night.", "timestamp": 1_710_267_600}]))
+    assert (turn.role, turn.speaker, turn.text) == ("tool", "narrator", "Night.")
+
+
 def test_messages_without_a_time_need_a_start(written):
     with pytest.raises(ImportFailed, match=r"have no time .*--start 2024-03-12T18:20"):
         list(read_messages(written(MESSAGES)))
