@@ -20,7 +20,7 @@ from ..types.results import Answer
 from ..types.values import Turn
 from . import views
 from .arguments import Exit, Misused
-from .page import BLANK, Block, Heading, Piece, Screen, line
+from .page import BLANK, Block, Heading, Piece, Screen, line, table
 from .views import count_noun, day, trace_page
 
 QUESTIONS = (
@@ -290,6 +290,7 @@ def trace(
     screen: Screen,
     *,
     number: int | None = None,
+    list: bool = False,
     replay: bool = False,
     html: Path | None = None,
 ) -> Exit:
@@ -300,9 +301,16 @@ def trace(
 
     Args:
         number: Show the stored trace of this number; by default the newest.
+        list: List the newest stored traces with their numbers, and show none.
         replay: Ask again with the recorded replies in the place of the model's, and compare.
         html: Write it to this file as a page, readable by its owner only.
     """
+    if list:
+        kept = memory._core.store.kept_traces(50)
+        rows = [(one.number, one.trace.question, one.trace.loop) for one in kept]
+        named = [{"number": number, "question": question, "loop": loop} for number, question, loop in rows]
+        screen.show([table(("number", "question", "loop"), rows, right=("number",))], named)
+        return Exit.OK
     found = memory.trace(number)
     if html is not None:
         return _write_html(memory, screen, found, html)

@@ -25,7 +25,6 @@ DEFAULT_BLOCK_SIZE = 800
 MAX_BLOCK_SIZE = 16_000  # tokens of a block that is shown
 MAX_TURNS_SHOWN = 60  # of a trace; the rest are counted
 MAX_TRACES_SHOWN = 50
-_MAX_EXAMPLE_NAME = 60  # characters of a name in an example of a question
 MAX_CLOSEST = 3  # turns shown beside an abstention
 # The loops of `evimem.loops.LOOPS`, each with a sentence
 USUAL_LOOPS = {
@@ -67,7 +66,7 @@ def _example_questions(request: PageRequest) -> list[str]:
     speakers = [one.name for one in request.memory._core.store.speaker_counts(3) if one.name != "assistant"]
     if not speakers:
         return []
-    name = speakers[0] if len(speakers[0]) <= _MAX_EXAMPLE_NAME else "user"
+    name = speakers[0] if len(speakers[0]) <= 60 else "user"
     if name == "user":
         return ["Where do I live?", "What do I like?", "What have I planned?"]
     return [f"Where does {name} live?", f"What does {name} like?", f"What has {name} planned?"]

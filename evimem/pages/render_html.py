@@ -54,8 +54,8 @@ def make_environment() -> Environment:
     )  # fmt: skip
     made.filters |= {
         "day": format_day, "clock": format_clock, "percent": format_percent, "span": format_span, "json": format_json,
-        "number": format_number, "count_of": format_count, "reader": name_reader, "moment": format_moment,
-        "part_class": part_class, "said_as": name_kind, "tier_words": name_tier, "path_words": name_path,
+        "number": format_number, "count_of": format_count, "moment": format_moment,
+        "part_class": part_class, "in_words": put_in_words,
     }  # fmt: skip
     made.globals |= {
         "pieces": cited_pieces, "marked_spans": mark_pieces, "shorten": shorten,
@@ -142,24 +142,15 @@ def format_span(time: TimeSpan | None) -> str:
     return "" if time is None else render(time)
 
 
-def name_kind(kind: str) -> str:
-    """Return the name of a kind of answer on a page."""
-    return {"answer": "Answer", "quote": "Quotation", "abstained": "No answer", "failed": "Not finished"}.get(
-        kind, kind
-    )
-
-
-def name_tier(tier: str) -> str:
-    """Return a tier of evidence in words."""
-    words = {"exact": "stated outright", "inferrable": "can be inferred", "partial": "evidence in part"}
-    return words.get(tier, "no evidence")
-
-
-def name_path(path: str) -> str:
-    """Return the path of a loop's search in words."""
-    words = {"anchor": "the question", "refined": "for a gap", "around": "around turns that were found",
-             "about": "about a name", "keyword": "a keyword"}  # fmt: skip
-    return words.get(path, path)
+def put_in_words(name: str) -> str:
+    """Return a kind of answer, a tier, a path of a search or the built-in extractor in words, and any other name."""
+    words = {
+        "answer": "Answer", "quote": "Quotation", "abstained": "No answer", "failed": "Not finished",
+        "exact": "stated outright", "inferrable": "can be inferred", "partial": "evidence in part",
+        "none": "no evidence", "anchor": "the question", "refined": "for a gap", "about": "about a name",
+        "around": "around turns that were found", "keyword": "a keyword", "rules": "built-in rules",
+    }  # fmt: skip
+    return words.get(name, name)
 
 
 def format_json(value: Any) -> str:
@@ -170,11 +161,6 @@ def format_json(value: Any) -> str:
 
 def format_number(value: float) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.3f}"
-
-
-def name_reader(extractor: str) -> str:
-    """Return a reader of facts by its name, the built-in one in words."""
-    return "built-in rules" if extractor == "rules" else extractor
 
 
 def format_count(count: int | str, noun: str) -> str:

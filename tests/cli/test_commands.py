@@ -68,6 +68,16 @@ def test_a_trace_can_be_asked_again_from_its_memory_alone(cli, friends, tmp_path
     assert cli("trace", friends, "--replay", "--json").data["replayed"]["text"]
 
 
+def test_stored_traces_are_listed_with_the_numbers_that_name_them(cli, friends):
+    for question in ("When did Elio propose?", "Who has a boat?"):
+        cli("ask", friends, question)
+    listed = cli("trace", friends, "--list", "--json").data
+    newest = [one["question"] for one in listed[:2]]  # other tests ask this memory too
+    assert newest == ["Who has a boat?", "When did Elio propose?"]
+    assert "When did Elio propose?" in cli("trace", friends, "--number", str(listed[1]["number"])).out
+    assert "Who has a boat?" in cli("trace", friends, "--list").out
+
+
 def test_a_question_is_asked_through_every_loop_side_by_side_and_nothing_is_stored(cli, friends):
     cli("ask", friends, "Who is having twins?")
     kept = cli("trace", friends).out
