@@ -92,7 +92,9 @@ class OpenAI(_Client):
     Args:
         model: The model's name, for every role that has none of its own.
         judge_model: The model that judges whether evidence suffices, and decides in the other loops.
-        answer_model: The model that words answers. A role of a loop's own is served by `model`.
+        answer_model: The model that words answers in loops that judge in a request of its own, such as "answer-apart";
+            the default loop judges and answers in one request, of `judge_model`. A role of a loop's own is served by
+            `model`.
         extract_model: The model that extracts facts from turns, in `Memory.enrich`.
         temperature: Sampling temperature, usually 0 to 2; None leaves it to the server. A server that rejects the
             option is asked again without it.
