@@ -69,7 +69,7 @@ LINE_NUMBER = 10  # that a line is counted with: no number of a usual block is l
 MAX_INSTRUCTIONS = 8  # standing instructions
 WISH_SHARE, MAX_WISH_TOKENS = 0.16, 300  # of the tokens, and tokens, that these take at most
 LEAST_REQUEST_PROBABILITY = 0.2  # below which a message asks for one value
-REQUEST_SHARE = 0.25  # of the tokens, for statements on a message that is certainly a request
+REQUEST_SHARE = 0.25  # of the tokens, for statements on a message that is certainly a request; of others far less
 PROFILE_SHARE = 0.7  # of the tokens, for users' statements on themselves where they ask about these
 PROFILE_TOKENS = 350  # of the profile that a system prompt holds, whose turns a block without it leaves out
 SPAN_SHARE = 0.6  # of the tokens, for the turns of a time that the message speaks of
@@ -178,7 +178,7 @@ def _find_openings(  # noqa: PLR0913, PLR0917 - where and how is searched
         said = yield from find_statements(
             store, recalled, scope, exclude, shipped=shipped, asker=asked.asker, near=near, facts=facts
         )
-        share = REQUEST_SHARE * request
+        share = REQUEST_SHARE * request**3
         room = int(PROFILE_SHARE * form.tokens) if about_user else min(PROFILE_TOKENS, int(share * form.tokens))
         shown = set() if about_user else {hit.turn.id for hit in found.hits[:8]}  # which stand among the hits
         openings.append(
