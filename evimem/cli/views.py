@@ -222,12 +222,22 @@ def trace_page(trace: Trace) -> list[Block]:
     return [*page, *_cost(cost(trace.events)), BLANK]
 
 
+_SIGNALS = {  # the signals of the offline judge in words, as `evimem.offline.signals.signals_of` describes them
+    "fall": "best score above the tenth", "spread": "scores near the best", "words": "match of words",
+    "meaning_ten": "nearness in meaning", "window": "question's words in context", "sessions": "sessions with matches",
+    "length": "length of the question", "listed": "asks for a list", "timed": "asks for a time",
+    "guess": "asks yes or no", "absent": "words found nowhere", "likely": "probability of the quoted turns",
+    "other": "about another person",
+}  # fmt: skip
+
+
 def _details(event: Event) -> str:
     """Return the details of an event besides its line."""
     data = event.to_dict()
     left = data["detail"] if isinstance(event, Acted) else data
+    names = _SIGNALS if isinstance(event, Acted) and event.action == "measure" else {}
     parts = [
-        f"  {name}={_short(value)}"
+        f"  {names.get(name, name)}={_short(value)}"
         for name, value in left.items()
         if value not in _NOTHING and name not in {"kind", "iteration", *_TOLD.get(event.kind, ())}
     ]

@@ -166,7 +166,7 @@ def _check_flow(flow: object) -> Flow[Answer]:
         raise InvalidQuery(f"the loop returned {shown(flow)}; expected a flow: a generator that returns an Answer")
     answer = yield from flow
     if not isinstance(answer, Answer):
-        raise InvalidQuery(f"the loop came to {shown(answer)}; expected an Answer, as evimem.loops.concluded makes one")
+        raise InvalidQuery(f"the loop came to {shown(answer)}; expected an Answer, as evimem.loops.conclude makes one")
     return answer
 
 

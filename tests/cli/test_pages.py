@@ -125,6 +125,11 @@ def test_every_kind_of_event_of_a_trace_is_shown():
     assert [part for part in said.split("|") if part not in shown] == []
 
 
+def test_signals_of_the_offline_judge_are_shown_in_words():
+    trace = Trace("When?", "iris", (Acted(1, "measure", "", {"fall": 0.53, "spread": 0.03}),))
+    assert "best score above the tenth=0.53  scores near the best=0.03" in text_of(trace_page(trace), 250)
+
+
 def test_any_result_is_shown_as_its_fields():
     data = {"turns": 1200, "path": "m", "speakers": ["Mira", "Tomas"], "edges": {"next": 3}, "reason": None, "ece": 0.1}
     problems = [f"turn {number} is not what was stored: restore a backup" for number in range(12)]
