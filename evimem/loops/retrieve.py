@@ -64,6 +64,11 @@ class Task:
     rerank_depth: int = 0
     move: Callable[[Any], Any] | None = field(default=None, compare=False)
 
+    @property
+    def lacking(self) -> frozenset[Ablation]:
+        """The earlier name of `unsupported`, for a release."""
+        return self.unsupported
+
 
 class Loop(Protocol):
     """How a question is answered: a flow from a task to an answer, as `ask(loop=)` takes it, by name or as it is.
