@@ -299,8 +299,6 @@ class Retrieval:
         for turn_id in filter(self.has, turn_ids):
             self._evidence[turn_id] = replace(self._evidence[turn_id], iteration=iteration)
 
-    put_off = postpone_turns  # its earlier name, for a release
-
     def has(self, turn_id: str) -> bool:
         """Whether a turn is evidence."""
         return turn_id in self._evidence
