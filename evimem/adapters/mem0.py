@@ -82,13 +82,12 @@ class Mem0Memory:
             newest = memory.turns(session=kept.get("run_id"), limit=1, newest=True)
             now = memory.now()
             turns = new_turns(said, kept.get("run_id", ""), now, newest)
-            at = None if timestamp is None else _in_kind(_checked_timestamp(timestamp), now, memory)
-            times = [at if one.time is None else _in_kind(one.time, now, memory) for one in said]
-            turns = [
-                turn if time is None else replace(turn, time=time) for turn, time in zip(turns, times, strict=True)
-            ]
             own = {**kept, "metadata": _mapping("metadata", metadata)}
-            memory.extend([replace(turn, metadata={**turn.metadata, **own}) for turn in turns], strict=True)
+            turns = [
+                replace(turn, time=_time_of(one.time or timestamp, now, memory), metadata={**turn.metadata, **own})
+                for turn, one in zip(turns, said, strict=True)
+            ]
+            memory.extend(turns, strict=True)
         return {"results": [{"id": _id(owner, one.id), "memory": one.text, "event": "ADD"} for one in turns]}
 
     def search(
@@ -237,21 +236,17 @@ def owner_and_turn(memory_id: str) -> tuple[str, str]:
     return unquote(quoted), turn_id
 
 
-def _checked_timestamp(value: Any) -> datetime:
-    """Return the time of a number of seconds since 1970. Raise InvalidQuery for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_TIMESTAMP:
-        raise InvalidQuery(f"timestamp is {shown(value)}; expected whole seconds since 1970, to {MAX_TIMESTAMP}")
-    return datetime.fromtimestamp(value, timezone.utc)
+def _time_of(given: datetime | int | None, now: datetime, memory: EvimemMemory) -> datetime:
+    """Return a time, or seconds since 1970, as a time of the memory's kind, which is that of `now`; None is now.
 
-
-def _in_kind(time: datetime, now: datetime, memory: EvimemMemory) -> datetime:
-    """Return a time as one of the memory's kind, naive or aware, as `now` is. Raise InvalidTurn where it has none."""
-    if (time.tzinfo is None) == (now.tzinfo is None):
-        return time
+    Raise InvalidQuery for anything else.
+    """
     try:
-        return memory._core.store.times.now(time.timestamp(), naive=now.tzinfo is None)
-    except (OverflowError, ValueError, OSError) as error:
-        raise InvalidTurn(f"a message was said at {time.isoformat()}, which is beyond the calendar") from error
+        time = datetime.fromtimestamp(given, timezone.utc) if isinstance(given, int) else given or now
+        same = (time.tzinfo is None) == (now.tzinfo is None)
+        return time if same else memory._core.store.times.now(time.timestamp(), naive=now.tzinfo is None)
+    except (AttributeError, OverflowError, ValueError, OSError) as error:
+        raise InvalidQuery(f"the timestamp is {shown(given)}; expected seconds since 1970 of the calendar") from error
 
 
 def _mapping(name: str, value: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -209,8 +209,8 @@ class Memory:
         def store_update() -> Flow[AddReport]:
             core.store.require_writable()
             (old,) = core.store.read([id])
-            kept = {name: value for name, value in old.metadata.items() if name != "message"}
-            metadata = {**kept, CORRECTED_AT: core.now().isoformat()}
+            metadata = {name: value for name, value in old.metadata.items() if name != "message"}
+            metadata[CORRECTED_AT] = core.now().isoformat()
             new = old if text == old.text else replaced(old, text=text, metadata=metadata)
             return (yield from clearing_word_caches(core.ingestion(strict=True, replace=True).store([new])))
 

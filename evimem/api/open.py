@@ -298,10 +298,9 @@ def _owner(path: AnyPath, user: str | None) -> str | None:
         return None
     if file.is_dir():
         return key_of(user)
-    found = "is a file, which is one memory" if file.exists() else "does not exist"
     raise InvalidQuery(
-        f"user is {shown(user)} but the path {shown(str(file))} {found}; expected the folder of a pool, which has a "
-        "file a user (make an empty folder for a new pool), or the address of a server; or give no user"
+        f"user is {shown(user)} but the path {shown(str(file))} is no folder that is there; expected the folder of a "
+        "pool, which has a file a user (make an empty folder for a new pool), or the address of a server; or no user"
     )
 
 

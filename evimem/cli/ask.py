@@ -308,8 +308,8 @@ def trace(
     if list:
         kept = memory._core.store.kept_traces(50)
         rows = [(one.number, one.trace.question, one.trace.loop) for one in kept]
-        named = [{"number": number, "question": question, "loop": loop} for number, question, loop in rows]
-        screen.show([table(("number", "question", "loop"), rows, right=("number",))], named)
+        columns = ("number", "question", "loop")
+        screen.show([table(columns, rows, right=("number",))], [dict(zip(columns, row, strict=True)) for row in rows])
         return Exit.OK
     found = memory.trace(number)
     if html is not None:

@@ -306,8 +306,7 @@ def explore(
         return Exit.OK
     place = path if path is not None else ""
     with existing(place, user, **settings) as memory:
-        file = None if user is not None else Path(place).resolve()
-        beside = None if file is None else file.with_name(f"{file.name}.labelled.jsonl")
+        beside = None if user is not None else Path(f"{Path(place).resolve()}.labelled.jsonl")
         run(OneMemory(memory, Path(shown_path(place)).name), labels or beside)
     return Exit.OK
 

@@ -299,14 +299,13 @@ def _why_not(
         deep = request.memory.search(message, k=MAX_RANK)
         rank, hit = next(((rank, hit) for rank, hit in enumerate(deep, 1) if hit.turn.id == turn.id), (None, None))
     cut = next(((rank, hit) for rank, hit in reversed(ranked) if hit.turn.id in _ids(block)), None)
+    reason = f"it is not among the {MAX_RANK} turns that match this message best"
     if place is not None:
         reason = f"it is in the block: line {place}"
     elif not block.text:
         reason = "the block is empty for this message, whatever turns there are"
     elif hit is not None:
         reason = _reason(hit, hits[0], blocks, size)
-    else:
-        reason = f"it is not among the {MAX_RANK} turns that match this message best"
     return {"turn": turn, "reason": reason, "hit": hit, "rank": rank, "cut": cut and {"rank": cut[0], "hit": cut[1]}}
 
 

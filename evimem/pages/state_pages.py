@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 from urllib.parse import urlencode
 
 from ..db.atomic_files import replace_with
-from ..errors import InvalidQuery, UnknownTurn
+from ..errors import InvalidQuery
 from ..loaders import load
 from ..loaders.conversation import RefusedItem
 from ..types.values import Turn
@@ -99,20 +99,12 @@ def forget_turns(request: PageRequest) -> Page:
     given: dict[str, Any] = {"turns": [value]} if kind == "turn" else {kind: value}
     report = memory.forget(**given)
     proof = {
-        "read": sum(_is_there(request, turn.id) for turn in turns),
+        "read": sum(turn is not None for turn in memory._core.store.find([turn.id for turn in turns])),
         "asked": len(turns),
         "bytes": _found_in_file(request, [turn.text for turn in turns]),
         "left": memory.health().turns,
     }
     return Page("forgotten", "Erased", {"kind": kind, "report": report, "proof": proof})
-
-
-def _is_there(request: PageRequest, turn_id: str) -> bool:
-    try:
-        request.memory.turn(turn_id)
-    except UnknownTurn:
-        return False
-    return True
 
 
 def _found_in_file(request: PageRequest, texts: Sequence[str]) -> Mapping[str, Any] | None:
@@ -122,12 +114,10 @@ def _found_in_file(request: PageRequest, texts: Sequence[str]) -> Mapping[str, A
     wanted = [text.encode("utf-8", "surrogatepass") for text in long]
     if not wanted:
         return None
-    places = [file, *(file.with_name(f"{file.name}{ending}") for ending in ("-wal", "-journal", ".mark"))]
-    places = [place for place in places if place.is_file()]
-    if not places:
-        return None
+    named = [file, *(file.with_name(f"{file.name}{ending}") for ending in ("-wal", "-journal", ".mark"))]
+    places = [place for place in named if place.is_file()]
     size = sum(place.stat().st_size for place in places)
-    if size > _MAX_SEARCHED_FILE_BYTES:
+    if not 0 < size <= _MAX_SEARCHED_FILE_BYTES:
         return None
     found = {text for place in places for text in _texts_in_file(place, wanted)}
     stored = sum(_is_stored_elsewhere(request, text.decode("utf-8", "surrogatepass")) for text in found)
@@ -252,8 +242,7 @@ def tend_memory(request: PageRequest) -> Page:
     """Process queued jobs, or verify the whole memory, and show its health."""
     action = str(request.form.get("action", ""))
     if action == "enrich":
-        done = request.memory.enrich()
-        told: Mapping[str, Any] = {"enriched": done}
+        told: Mapping[str, Any] = {"enriched": request.memory.enrich()}
     elif action == "check":
         told = {"checked": request.memory.check()}
     else:
