@@ -79,13 +79,14 @@ class Mem0Memory:
             raise InvalidTurn(f"a message cannot be stored: {error}") from error
         said = [one for one in read if one.role != "system" and without_blocks(one.text).strip()]
         with self.pool.open(self.key(owner)) as memory:
-            newest = memory.turns(session=kept.get("run_id"), limit=1, newest=True)
-            now = memory.now()
+            now, newest = memory.now(), memory.turns(session=kept.get("run_id"), limit=1, newest=True)
             turns = new_turns(said, kept.get("run_id", ""), now, newest)
             own = {**kept, "metadata": _mapping("metadata", metadata)}
             turns = [
-                replace(turn, time=_time_of(one.time or timestamp, now, memory), metadata={**turn.metadata, **own})
-                for turn, one in zip(turns, said, strict=True)
+                replace(
+                    turn, time=turn.time if at is None else _time_of(at, now, memory), metadata={**turn.metadata, **own}
+                )
+                for turn, at in zip(turns, [timestamp if one.time is None else one.time for one in said], strict=True)
             ]
             memory.extend(turns, strict=True)
         return {"results": [{"id": _id(owner, one.id), "memory": one.text, "event": "ADD"} for one in turns]}
@@ -98,8 +99,8 @@ class Mem0Memory:
         if self.key(owner) not in self.pool:  # opening would make a file
             return {"results": []}
         with self.pool.open(self.key(owner)) as memory:
-            most = max(top_k, memory.stats().turns) if span else top_k  # of which those of the time are taken
-            hits = memory.search(query, most, where=where)
+            # Of a time, all are searched, of which those of the time are taken.
+            hits = memory.search(query, max(top_k, memory.stats().turns) if span else top_k, where=where)
         found = [_entry(owner, hit.turn) | {"score": hit.score} for hit in hits if _is_within(hit.turn, span)]
         return {"results": found[:top_k]}
 
@@ -110,8 +111,7 @@ class Mem0Memory:
             return {"results": []}
         with self.pool.open(self.key(owner)) as memory:
             turns = list(memory.turns(where=where, limit=None if span else top_k, newest=not span))
-        within = [turn for turn in turns if _is_within(turn, span)]
-        return {"results": [_entry(owner, turn) for turn in within[-top_k:]]}
+        return {"results": [_entry(owner, turn) for turn in turns if _is_within(turn, span)][-top_k:]}
 
     def get(self, memory_id: str) -> dict[str, Any] | None:
         """Return the entry of an id; None where there is none."""
@@ -236,15 +236,15 @@ def owner_and_turn(memory_id: str) -> tuple[str, str]:
     return unquote(quoted), turn_id
 
 
-def _time_of(given: datetime | int | None, now: datetime, memory: EvimemMemory) -> datetime:
-    """Return a time, or seconds since 1970, as a time of the memory's kind, which is that of `now`; None is now.
+def _time_of(given: datetime | int, now: datetime, memory: EvimemMemory) -> datetime:
+    """Return a time, or seconds since 1970, as a time of the memory's kind, which is that of `now`.
 
     Raise InvalidQuery for anything else.
     """
     try:
-        time = datetime.fromtimestamp(given, timezone.utc) if isinstance(given, int) else given or now
-        same = (time.tzinfo is None) == (now.tzinfo is None)
-        return time if same else memory._core.store.times.now(time.timestamp(), naive=now.tzinfo is None)
+        time = datetime.fromtimestamp(given, timezone.utc) if isinstance(given, int) else given
+        is_same, naive = (time.tzinfo is None) == (now.tzinfo is None), now.tzinfo is None
+        return time if is_same else memory._core.store.times.now(time.timestamp(), naive=naive)
     except (AttributeError, OverflowError, ValueError, OSError) as error:
         raise InvalidQuery(f"the timestamp is {shown(given)}; expected seconds since 1970 of the calendar") from error
 
@@ -264,8 +264,7 @@ def _scope(given: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
         raise InvalidQuery(f"evimem has no {', '.join(other)}; leave it out (see evimem.adapters.mem0)")
     if not kept or not all(isinstance(value, str) and value for value in kept.values()):
         raise InvalidQuery(f"the scope is {shown(kept)}; expected a string for one of {', '.join(SCOPES)}")
-    name, value = next(iter(kept.items()))
-    return f"{name}={value}", kept
+    return "=".join(next(iter(kept.items()))), kept
 
 
 def _where(filters: Mapping[str, Any] | None, scope: Mapping[str, Any]) -> tuple[str, dict[str, Any], _Span]:
@@ -341,6 +340,8 @@ def _id(owner: str, turn_id: str) -> str:
 def _entry(owner: str, turn: Turn) -> dict[str, Any]:
     scopes = {name: turn.metadata[name] for name in SCOPES if name in turn.metadata}
     at = turn.time.isoformat()
-    own = turn.metadata.get("metadata") or None
-    entry = {"id": _id(owner, turn.id), "memory": turn.text or turn.caption or "", "role": turn.role, "metadata": own}
-    return {**entry, "created_at": at, "updated_at": turn.metadata.get(CORRECTED_AT, at), **scopes}
+    return {
+        "id": _id(owner, turn.id), "memory": turn.text or turn.caption or "", "role": turn.role,
+        "metadata": turn.metadata.get("metadata") or None, "created_at": at,
+        "updated_at": turn.metadata.get(CORRECTED_AT, at), **scopes,
+    }  # fmt: skip

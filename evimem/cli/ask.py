@@ -306,9 +306,8 @@ def trace(
         html: Write it to this file as a page, readable by its owner only.
     """
     if list:
-        kept = memory._core.store.kept_traces(50)
+        columns, kept = ("number", "question", "loop"), memory._core.store.kept_traces(50)
         rows = [(one.number, one.trace.question, one.trace.loop) for one in kept]
-        columns = ("number", "question", "loop")
         screen.show([table(columns, rows, right=("number",))], [dict(zip(columns, row, strict=True)) for row in rows])
         return Exit.OK
     found = memory.trace(number)

@@ -233,8 +233,9 @@ def _visitor(known: TokenFile, token: str) -> Any:
     holder = known.holder(token)
     if holder is None:
         return None
-    user = None if holder.user == "*" else holder.user
-    return Visitor(user, may_write=holder.may("write"), may_forget=holder.may("admin"))
+    return Visitor(
+        None if holder.user == "*" else holder.user, may_write=holder.may("write"), may_forget=holder.may("admin")
+    )
 
 
 def token(screen: Screen, file: Path, *, user: str, scope: Scope = "write") -> Exit:
