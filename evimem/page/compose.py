@@ -261,8 +261,12 @@ def fill(
     openings: Sequence[Opening],
     spoken_of: Sequence[Turn],
     tokens: int,
+    whole_hits: int = 0,
 ) -> None:
-    """Fill a page of so many tokens with lines, in the order in which they are chosen."""
+    """Fill a page of so many tokens with lines, in the order in which they are chosen.
+
+    The first `whole_hits` are shown whole before any further line is taken.
+    """
     for one in openings:
         page.add_opening(one)
     page.add_spoken_of(spoken_of, int(SPAN_SHARE * tokens))
@@ -274,11 +278,12 @@ def fill(
         if all(hit.parts.get("words", 0.0) < LEAST_WORDS_SCORE for hit in found.hits):
             page.keep_room(GUESS_TOKENS - page.taken)
     ordered = with_replies(_newest_first(_user_first(found)), page.wanted, among)
-    best, rest = ordered[:LEADING_HITS], ordered[LEADING_HITS:]
-    named: tuple[tuple[PartName, Sequence[Hit]], ...]
-    named = (("answers", best), ("what came of it", later), ("answers", rest))
-    for name, hits in named:
-        page.add_hits(hits, name)
+    leading = whole_hits or LEADING_HITS
+    page.add_hits(ordered[:leading], "answers")
+    if whole_hits:
+        page.complete()
+    page.add_hits(later, "what came of it")
+    page.add_hits(ordered[leading:], "answers")
     page.complete()
 
 
