@@ -52,6 +52,7 @@ from .quoted_lines import (
 
 # Of a hit's score, that an assistant's turn keeps unless its words are asked for, and a user's that only asks.
 ASSISTANT_SCORE_RATIO, ASKING_SCORE_RATIO = 0.3, 0.5
+LEAST_TOKENS, TOKENS_A_WHOLE_HIT = 300, 160  # of a page; for so many more one further hit is shown whole
 LEADING_HITS = 6  # lines before the later mentions of the first of them
 BEST_HITS = 4  # turns that may carry notes
 WHOLE_CHARACTERS = 100  # of a turn that is never cut
@@ -261,11 +262,11 @@ def fill(
     openings: Sequence[Opening],
     spoken_of: Sequence[Turn],
     tokens: int,
-    whole_hits: int = 0,
 ) -> None:
     """Fill a page of so many tokens with lines, in the order in which they are chosen.
 
-    The first `whole_hits` are shown whole before any further line is taken.
+    The larger the page, the more of the first hits are shown whole before any further line is taken: an answer may
+    stand beside the sentence that was found.
     """
     for one in openings:
         page.add_opening(one)
@@ -278,6 +279,7 @@ def fill(
         if all(hit.parts.get("words", 0.0) < LEAST_WORDS_SCORE for hit in found.hits):
             page.keep_room(GUESS_TOKENS - page.taken)
     ordered = with_replies(_newest_first(_user_first(found)), page.wanted, among)
+    whole_hits = max(0, tokens - LEAST_TOKENS) // TOKENS_A_WHOLE_HIT
     leading = whole_hits or LEADING_HITS
     page.add_hits(ordered[:leading], "answers")
     if whole_hits:

@@ -19,7 +19,6 @@ from .question import BlockSearch
 from .quoted_lines import Line, Notes, line_text
 
 SCORED_PATHS = frozenset(("anchor", "further", "refined", "keyword"))  # whose scores are those of a search
-WHOLE_HITS = 16  # that a judge reads whole: an answer may stand beside the sentence that was found
 NO_LINE = "(nothing was found)"
 
 
@@ -112,7 +111,7 @@ def _new_lines(view: View, known: Sequence[Line], tokens: int) -> list[Line]:
     said = [StandingInstruction(found[one].turn, view.parts["profile"][one]) for one in parts.get("profile", ())]
     of_time = [found[one].turn for one in parts.get("of_time", ())]
     later = [_as_hit(found[one], view) for one in parts.get("later", ())]
-    fill(page, recollected, later, (Opening("profile", said, int(0.7 * tokens)),), of_time, tokens, WHOLE_HITS)
+    fill(page, recollected, later, (Opening("profile", said, int(0.7 * tokens)),), of_time, tokens)
     for item in view.shown:  # where there is room, the dialogue around what was found
         for turn in view.context.get(item.turn.id, ()):
             page.add(Hit(turn, (), 0.0))
