@@ -19,7 +19,7 @@ from ..types.type_variables import T
 from .postgres_checks import NO_TENANT, check_owner, read_number
 from .postgres_connections import MAX_TURN_SECONDS, Lease, ServerConnection, leave, server
 from .postgres_errors import TypedErrors, UndoneTransaction, is_lost
-from .postgres_schema import NUMBERED, REFERENCES, TABLES, columns_of_words, search_path, types_of
+from .postgres_schema import NUMBERED, REFERENCES, TABLES, search_path, types_of, types_of_content_columns
 from .postgres_text import escape_text
 from .safe_context import safe_context
 from .tables import Dialect, Query, Tables, Value, unbound
@@ -459,7 +459,7 @@ def _drop_statistics(db: ServerConnection, name: str, table: str) -> bool:
 
     Return whether that was done: not where other connections keep the table in use.
     """
-    types = columns_of_words(name).items()
+    types = types_of_content_columns(name).items()
     if not types:
         return True
     with suppress(psycopg.errors.LockNotAvailable):

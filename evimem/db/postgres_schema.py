@@ -128,7 +128,7 @@ def search_path(schema: str) -> str:
     return f'"{schema}", pg_temp'
 
 
-def columns_of_words(table: str) -> dict[str, str]:
+def types_of_content_columns(table: str) -> dict[str, str]:
     """Return the columns of a table that hold text of turns, with their types as the server writes them."""
     types = {"string": 'text COLLATE "C"', "bytea": "bytea"}
     # Statistics of a column of texts, or of bytes of words or vectors, would repeat stored text.

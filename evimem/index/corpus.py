@@ -354,7 +354,7 @@ class Corpus:
         """The positions of rows whose turns have several event times."""
         return np.fromiter(self._events, np.int64, len(self._events))
 
-    def expect(self, terms: Collection[str]) -> None:
+    def prefetch_terms(self, terms: Collection[str]) -> None:
         """Prefetch the postings of terms."""
         self._sealed.read(terms)
 
@@ -368,7 +368,7 @@ class Corpus:
 
     def holding(self, terms: Iterable[str]) -> list[int]:
         """Return the numbers of the living turns with a row that has all of these terms, in order; none for no term."""
-        self.expect(wanted := set(terms))
+        self.prefetch_terms(wanted := set(terms))
         postings = sorted((self.posting(term).positions for term in wanted), key=len)
         shared = postings[0] if postings else NO_POSTING.positions
         for positions in postings[1:]:
@@ -377,7 +377,7 @@ class Corpus:
 
     def turns_with(self, terms: Iterable[str]) -> NDArray[np.int32]:
         """Return the numbers of the living turns that have all of these terms in any rows, ascending; all for none."""
-        self.expect(wanted := set(terms))
+        self.prefetch_terms(wanted := set(terms))
         first, *others = [self.turn[self.posting(term).positions] for term in wanted] or [self.turn[self.alive]]
         shared = np.unique(first)
         for numbers in others:

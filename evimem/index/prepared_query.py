@@ -150,7 +150,7 @@ def prepare(query: IndexQuery, corpus: Corpus, index: VectorIndex | None = None)
     asked = frozenset(names)
     surfaces = _surfaces(query.text, asked)
     near = {name: _near(surfaces.get(name, ()), asked, query.weights.floor) for name in names}
-    corpus.expect([*names, *(term for some in near.values() for term, _ in some)])
+    corpus.prefetch_terms([*names, *(term for some in near.values() for term, _ in some)])
     postings = {name: corpus.posting(name) for name in sorted(names)}
     missing = frozenset(name for name, posting in postings.items() if not len(posting) and not near[name])
     respelled = _respell(query.text, asked, missing, corpus) if query.weights.related else {}
@@ -183,7 +183,7 @@ def _returnable_positions(query: IndexQuery, corpus: Corpus) -> NDArray[np.bool_
     if query.holding:
         mask &= np.isin(corpus.turn, corpus.turns_with(query.holding))
     if query.any_of:
-        corpus.expect(query.any_of)
+        corpus.prefetch_terms(query.any_of)
         named = np.zeros(len(mask), np.bool_)
         named[np.concatenate([corpus.posting(term).positions for term in query.any_of])] = True
         mask &= named
@@ -252,7 +252,7 @@ def _respell(text: str, asked: frozenset[str], missing: frozenset[str], corpus: 
     candidates |= {word: (others,) for word, others in particles.items()}
     if not candidates:
         return {}
-    corpus.expect([other for groups in candidates.values() for group in groups for other in group])
+    corpus.prefetch_terms([other for groups in candidates.values() for group in groups for other in group])
     found: dict[str, Sequence[str]] = {}
     for term, groups in candidates.items():
         found[term] = first_found(groups, lambda other: other not in asked and len(corpus.posting(other)) > 0)

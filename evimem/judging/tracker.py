@@ -1,8 +1,8 @@
 """Track the requirements of a question: all, supported by evidence, waived and open ones: (R, E, W, G).
 
 R is fixed by the analysis of the question. Events move a requirement between the disjoint sets; G is always
-R minus E and W. Between `Extend` and `Retract`, E only grows and G only shrinks. Claims in a judge's own words
-stands beside them, each claim with the turns that say so: it is kept until it is withdrawn for a reason.
+R minus E and W. Only `Retract` takes from E; only `Extend` and `Retract` add to G. Claims are kept apart, in the
+judge's own words, each with the turns that say so, until they are withdrawn for a reason.
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ def _check_shown(state: Tracker, what: str, witnesses: tuple[str, ...]) -> None:
     if unseen or not witnesses:
         raise ValueError(
             f"{what} needs a witness that was shown, got {witnesses!r}, never shown: {unseen!r}; "
-            "drop those with grounded()"
+            "keep those that shown_witnesses() returns"
         )
 
 

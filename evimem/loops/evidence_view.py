@@ -39,9 +39,10 @@ def select(
 ) -> tuple[Evidence, ...]:
     """Return the evidence that fits: that of this iteration first, then the witnesses, then the rest, each best first.
 
-    Reserved shares keep turns without facts and the best earlier turns from being crowded out; the rest of a share
-    goes to the other turns. Turns over edges are ranked among all: where there is little room, a share of
-    its own costs gold (benchmarks/RESEARCH.md, "With a model"). `budget` and `cost` are in tokens.
+    `evidence` is given best first. Reserved shares keep turns without facts and the best earlier turns from being
+    crowded out; the rest of a share goes to the other turns. Turns over edges have no share unless `edge_share` is
+    given: with little room it costs more gold turns than it brings (benchmarks/RESEARCH.md, "With a model"). `budget`
+    and `cost` are in tokens.
     """
     costs = {item.turn.id: cost(item) for item in evidence}
     ordered = _newest_first(evidence, iteration, frozenset(witnesses))
@@ -52,8 +53,8 @@ def select(
     )
     taken: set[str] = set()
     for share, items in shares:
-        _take(items, int(budget * share), costs, taken)
-    _take(ordered, budget - sum(costs[turn_id] for turn_id in taken), costs, taken)
+        _take_fitting(items, int(budget * share), costs, taken)
+    _take_fitting(ordered, budget - sum(costs[turn_id] for turn_id in taken), costs, taken)
     return tuple(item for item in ordered if item.turn.id in taken)
 
 
@@ -66,8 +67,8 @@ def _newest_first(evidence: Sequence[Evidence], iteration: int, witnesses: froze
     return sorted(evidence, key=group)
 
 
-def _take(items: Iterable[Evidence], budget: int, costs: Mapping[str, int], taken: set[str]) -> None:
-    """Take the evidence that fits into a budget of its own, in order."""
+def _take_fitting(items: Iterable[Evidence], budget: int, costs: Mapping[str, int], taken: set[str]) -> None:
+    """Add evidence to `taken`, in order, while it fits into a budget of its own; skip a turn that does not fit."""
     left = budget
     for item in items:
         cost = costs[item.turn.id]
@@ -84,10 +85,10 @@ SCRIPT_CHARACTERS = 200  # characters of a turn that show in which script it is 
 class EntityCounter:
     """Counts for one question. The memory is asked once about a name of which too little was found.
 
-    A name that the memory never has is not counted where that shows nothing: the question only supposes it, or the
-    evidence is in another script. Facts count that contain the name, each statement once, and turns besides them that
-    name it or are its own. By the paper's rule (`delta` "paper") facts alone count, of every name; without `indexed`,
-    turns that name an entity do.
+    There are three ways to count. The usual one adds the facts that contain a name, each statement once, and the turns
+    without such a fact that name the entity or that it said. `delta="paper"` counts facts alone, of every name.
+    `indexed=False` counts turns that name the entity. A name of which the memory has nothing gets no count where that
+    shows nothing: the question only supposes it, or the evidence is in another script.
     """
 
     def __init__(

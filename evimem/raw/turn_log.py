@@ -119,22 +119,26 @@ class RawLog:
         first = self._db.newest("turn") + 1
         sessions = self.sessions.numbers_or_add(turn.session for turn in turns)
         speakers = self.speakers.numbers_or_add(turn.speaker for turn in turns)
-        places = [TurnRows(seq, sessions[one.session], speakers[one.speaker]) for seq, one in enumerate(turns, first)]
-        self._db.insert("turn", _COLUMNS, map(_to_row, places, turns))
-        self._keep({turn.id: place.seq for place, turn in zip(places, turns, strict=True)})
-        return places
+        rows = [TurnRows(seq, sessions[one.session], speakers[one.speaker]) for seq, one in enumerate(turns, first)]
+        self._db.insert("turn", _COLUMNS, map(_to_row, rows, turns))
+        self._keep({turn.id: row.seq for row, turn in zip(rows, turns, strict=True)})
+        return rows
 
     def _keep(self, found: Mapping[str, int]) -> None:
-        # Cache the numbers of at most 10,000 ids.
+        # Cache the numbers of ids; of more than 10,000 none is kept.
         if len(self._seen) > 10_000:
             self._seen = {}
         self._seen |= found
 
-    def expect(self, turn_ids: Sequence[str], *then: Callable[[list[int]], object]) -> None:
-        """Prefetch the numbers of ids and, where each was seen, the query that `then` makes of their last numbers."""
-        met = [self._seen.get(one, 0) if isinstance(one, str) else 0 for one in turn_ids]
-        if self._db.is_remote and met and all(met):
-            self._db.prefetch(partial(self.known, turn_ids), *(partial(one, list(dict.fromkeys(met))) for one in then))
+    def prefetch_known(self, turn_ids: Sequence[str], *then: Callable[[list[int]], object]) -> None:
+        """Prefetch the numbers of ids, and the queries that `then` makes of the numbers that are cached.
+
+        Only of a remote database, and only where all ids are cached.
+        """
+        cached = [self._seen.get(one, 0) if isinstance(one, str) else 0 for one in turn_ids]
+        if self._db.is_remote and cached and all(cached):
+            numbers = list(dict.fromkeys(cached))
+            self._db.prefetch(partial(self.known, turn_ids), *(partial(one, numbers) for one in then))
 
     def places(self, seqs: Collection[int]) -> dict[int, TurnRows]:
         """Return the row numbers of stored turns, by sequence number."""
@@ -228,8 +232,8 @@ class RawLog:
         rows = listed_turns(self._db, listing, before, (start.instant, start.seq), min(limit, _PAGE_TURNS))
         return [(DialoguePlace(at, row[0]), _turn(row)) for at, *row in rows]
 
-    def place_of_last(self, listing: Listing) -> DialoguePlace:
-        """Return where the last `limit` turns of a listing begin: the beginning where there are no more than these."""
+    def start_of_newest(self, listing: Listing) -> DialoguePlace:
+        """Return the place of the first of the newest `limit` turns of a listing, or the beginning."""
         found = listed_from_last(self._db, listing, *_bounds(listing), listing.limit - 1) if listing.limit else None
         return DialoguePlace(*found) if found else BEGINNING
 
@@ -281,11 +285,11 @@ def _bounds(listing: Listing) -> tuple[int | None, int | None]:
     return before, None if listing.after is None else instant(listing.after)
 
 
-def _to_row(place: TurnRows, turn: Turn) -> tuple[Value, ...]:
-    """Return the row of a turn."""
+def _to_row(rows: TurnRows, turn: Turn) -> tuple[Value, ...]:
+    """Return the values of the row of a turn, in the order of the columns."""
     caption = None if turn.caption is None else bindable(turn.caption)
     said = (bindable(turn.text), caption, turn.time.isoformat(), instant(turn.time))
-    return (place.seq, turn.id, place.session, place.speaker, turn.role, *said, canonical(turn.metadata), digest(turn))
+    return (rows.seq, turn.id, rows.session, rows.speaker, turn.role, *said, canonical(turn.metadata), digest(turn))
 
 
 def is_same(turn: Turn, other: Turn) -> bool:

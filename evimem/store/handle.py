@@ -215,9 +215,9 @@ class StoreHandle:
             self._corpus = self.segments.corpus()
         return self._corpus
 
-    def expect(self, seqs: Sequence[int], *others: Callable[[], object], facts: bool = True) -> None:
-        """Ask ahead for turns and their facts, which are likely to be read in this transaction."""
-        self.db.prefetch(*others)
+    def prefetch_turns(self, seqs: Sequence[int], *queries: Callable[[], object], facts: bool = True) -> None:
+        """Prefetch turns, with their facts, and other queries that this transaction is likely to make."""
+        self.db.prefetch(*queries)
         if seqs:
             self.db.prefetch(
                 partial(self.raw.read, seqs), *([partial(self.fact_table.of_turns, seqs)] if facts else [])

@@ -82,7 +82,7 @@ def _rank_resident(
     if resolved is None:
         return None
     depends, found = _depends(handle, query), rank(_looked_up(handle, corpus, resolved), query.k)
-    handle.expect([one.turn for one in found], *asked, partial(raw.ids, _beside(found)), facts=facts)
+    handle.prefetch_turns([one.turn for one in found], *asked, partial(raw.ids, _beside(found)), facts=facts)
     return depends, found
 
 
@@ -140,7 +140,7 @@ def _read_hits(
     else:
         found = rank(_looked_up(handle, corpus, resolved), query.k)
     seqs = [one.turn for one in found]
-    handle.expect(seqs, partial(handle.raw.ids, _beside(found)), facts=facts)
+    handle.prefetch_turns(seqs, partial(handle.raw.ids, _beside(found)), facts=facts)
     turns, ids = handle.raw.read(seqs), handle.raw.ids(_beside(found))
     stated = handle.fact_table.of_turns(seqs) if facts else {}
     neighbours = [tuple(ids[seq] for seq in one.neighbours) for one in found]
@@ -154,12 +154,12 @@ def _read_hits(
 def expand(handle: StoreHandle, turn_ids: Sequence[str], limit: int, scope: Scope = EVERYTHING) -> tuple[Hit, ...]:
     """See `Store.expand`."""
     with handle.db.reading():
-        handle.raw.expect(turn_ids, handle.edges.around)
+        handle.raw.prefetch_known(turn_ids, handle.edges.around)
         seeds = handle.raw.seqs(turn_ids)
         links, within = handle.edges.around(seeds), _within(handle, scope)
         best = rank_targets(seeds, [link for link in links if within is None or link.target in within], limit)
         seqs = [link.target for link, _ in best]
-        handle.expect(seqs)
+        handle.prefetch_turns(seqs)
         turns, facts = handle.raw.read(seqs), handle.fact_table.of_turns(seqs)
     return tuple(
         Hit(turn, tuple(facts[link.target]), score, {"edge": score}, f"edge:{link.kind}")
@@ -171,7 +171,7 @@ def read(handle: StoreHandle, turn_ids: Sequence[str]) -> tuple[Turn, ...]:
     """See `Store.read`."""
     raw = handle.raw
     with handle.db.reading():
-        raw.expect(turn_ids, raw.read)
+        raw.prefetch_known(turn_ids, raw.read)
         return tuple(raw.read(raw.seqs(turn_ids)))
 
 
@@ -179,7 +179,7 @@ def find(handle: StoreHandle, turn_ids: Sequence[str]) -> tuple[Turn | None, ...
     """See `Store.find`."""
     raw = handle.raw
     with handle.db.reading():
-        raw.expect(turn_ids, raw.read)
+        raw.prefetch_known(turn_ids, raw.read)
         seqs = raw.find(turn_ids)
         found = [seq for seq in seqs if seq is not None]
         turns = dict(zip(found, raw.read(found), strict=True))
@@ -190,7 +190,7 @@ def contexts(handle: StoreHandle, turn_ids: Sequence[str], before: int, after: i
     """See `Store.contexts`."""
     with handle.db.reading():
         raw = handle.raw
-        raw.expect(turn_ids, lambda met: raw.contexts(met, before, after))
+        raw.prefetch_known(turn_ids, lambda met: raw.contexts(met, before, after))
         return tuple(raw.contexts(raw.seqs(turn_ids), before, after))
 
 
@@ -203,7 +203,7 @@ def order(handle: StoreHandle, turn_ids: Sequence[str]) -> tuple[str, ...]:
 def facts(handle: StoreHandle, turn_ids: Sequence[str]) -> tuple[Fact, ...]:
     """See `Store.facts`."""
     with handle.db.reading():
-        handle.raw.expect(turn_ids, handle.fact_table.of_turns)
+        handle.raw.prefetch_known(turn_ids, handle.fact_table.of_turns)
         seqs = handle.raw.seqs(turn_ids)
         found = handle.fact_table.of_turns(seqs)
     return tuple(fact for seq in seqs for fact in found[seq])
@@ -219,7 +219,7 @@ def about(handle: StoreHandle, entity: str, limit: int, scope: Scope = EVERYTHIN
         within = _within(handle, scope)
         naming = seqs_naming(handle, entity)
         if within is None:  # else fewer
-            handle.expect(
+            handle.prefetch_turns(
                 naming[-MAX_ABOUT_TURNS:], partial(handle.fact_table.of_a_model_after, naming[-MAX_ABOUT_TURNS:])
             )
         after = handle.fact_table.of_a_model_after(naming[-MAX_ABOUT_TURNS:])
@@ -266,14 +266,14 @@ def mentions(
     with handle.db.reading():
         within, resident = _within(handle, scope), handle.resident
         if handle.db.is_remote and resident is not None:
-            handle.expect(_mentioning(resident, terms, limit, most, within), handle.corpus, facts=False)
+            handle.prefetch_turns(_mentioning(resident, terms, limit, most, within), handle.corpus, facts=False)
         return tuple(handle.raw.read(_mentioning(handle.corpus(), terms, limit, most, within)))
 
 
 def _mentioning(
     corpus: Corpus, terms: Collection[str], limit: int, most: int, within: frozenset[int] | None
 ) -> list[int]:
-    corpus.expect(terms)
+    corpus.prefetch_terms(terms)
     found = [_among(corpus.turns_with([term]).tolist(), within) for term in terms]
     return sorted({seq for seqs in found if len(seqs) <= most for seq in seqs[max(0, len(seqs) - limit) :]})
 
@@ -327,7 +327,7 @@ def backlog(handle: StoreHandle, kind: JobKind, limit: int) -> int:
 def waiting(handle: StoreHandle, kind: JobKind, turn_ids: Sequence[str]) -> frozenset[str]:
     """Return of which of these turns a job of a kind is pending."""
     with handle.db.reading():
-        handle.raw.expect(turn_ids, partial(handle.jobs.waits, kind))
+        handle.raw.prefetch_known(turn_ids, partial(handle.jobs.waits, kind))
         seqs = {seq: turn_id for turn_id, seq in handle.raw.known(turn_ids).items()}
         return frozenset(seqs[seq] for seq in handle.jobs.waits(kind, list(seqs)))
 
@@ -337,7 +337,7 @@ def jobs_of(handle: StoreHandle, queued: Sequence[tuple[int, int]]) -> tuple[Job
     if not queued:
         return ()
     seqs = [seq for seq, _ in queued]
-    handle.expect(seqs, partial(handle.passages.of, seqs))
+    handle.prefetch_turns(seqs, partial(handle.passages.of, seqs))
     turns, facts, rows = handle.raw.read(seqs), handle.fact_table.of_turns(seqs), handle.passages.of(seqs)
     return tuple(
         Job(turn, tuple(facts[seq]), attempts, len(rows[seq]) if seq in rows else 1)
@@ -369,7 +369,7 @@ def turns(handle: StoreHandle, listing: Listing | None = None) -> Iterator[Turn]
 def _list_turns(handle: StoreHandle, listing: Listing) -> Iterator[Turn]:
     left = MAX_COUNT if listing.limit is None else listing.limit
     with handle.db.reading():
-        place = handle.raw.place_of_last(listing) if listing.newest else BEGINNING
+        place = handle.raw.start_of_newest(listing) if listing.newest else BEGINNING
         page = handle.raw.list_turns(listing, place, left)
     while page:
         yield from (turn for _, turn in page)

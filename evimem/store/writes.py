@@ -267,7 +267,7 @@ def complete_jobs(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry]) 
 def _expect(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry]) -> None:
     """Prefetch the rows needed to store the results of jobs, where the turns were seen before."""
     turns, db, facts = [entry.turn for entry in entries], handle.db, handle.fact_table
-    handle.raw.expect(
+    handle.raw.prefetch_known(
         [turn.id for turn in turns],
         lambda _: handle.raw.holds(turns),
         partial(handle.jobs.waits, kind),

@@ -147,7 +147,7 @@ class Beside:
         return re.compile(rf"\d(?:[.ºª°]{{0,2}}\s{self._glue}|[.])\s?\Z")
 
     @cached_property
-    def side_after(self) -> re.Pattern[str]:
+    def side_of_next_date(self) -> re.Pattern[str]:
         """Words that make a weekday one before or after the day that follows: "Friday before 9 June"."""
         words = self.grammar.words
         return re.compile(rf" ?{words.sides.source} (?:\w{{1,3}} )?(?:\d|{words.months.source})")
@@ -262,7 +262,7 @@ def _is_unread_after(each: Expression, beside: Beside, ctx: Context) -> bool:
     ):
         return True
     if each.meaning.weekday is not None and (
-        _NUMBER_AFTER.match(ctx.folded, end) or beside.side_after.match(ctx.folded, end)
+        _NUMBER_AFTER.match(ctx.folded, end) or beside.side_of_next_date.match(ctx.folded, end)
     ):
         return True
     after = beside.unread_after.match(ctx.folded, end, end + _NEAR_CHARACTERS)
