@@ -363,7 +363,9 @@ def check_model_options(options: argparse.Namespace) -> str | None:
         return f"--deadline is {seconds:g}; expected seconds above 0"
     if (places := getattr(options, "concurrency", None)) is not None and places < 1:
         return f"--concurrency is {places}; expected at least 1"
-    if getattr(options, "llm", False):
+    if not hasattr(options, "llm"):  # a command without a chat model, of which --model is an embedder's
+        return None
+    if options.llm:
         return None if options.model else "--llm needs --model NAME"
     return f"--{named[0].replace('_', '-')} needs --llm; add it, or leave the option out" if named else None
 

@@ -196,7 +196,7 @@ def _check_is_memory(path: Path, vfs: str | None, key: Key | None) -> None:
     interrupted = path.with_name(f"{path.name}-journal").exists() and not header.strip(b"\0")
     if is_encrypted(header):
         if key is None:
-            raise WrongKey(f"{str(path)!r} is encrypted, by its header; give its key with key=")
+            raise WrongKey(f"{str(path)!r} is encrypted, by its header; give its key with key=, a command EVIMEM_KEY")
         return
     if is_memory(header) and key is not None:
         raise WrongKey(f"{str(path)!r} is not encrypted; leave key= out, or copy it: evimem.copy(..., target_key=)")

@@ -2,9 +2,10 @@
 
 import pytest
 
-from evimem import EmbedderMismatch, InvalidQuery, MemoryPool
-from evimem.cli.arguments import run
+from evimem import EmbedderMismatch, InvalidQuery, MemoryPool, OpenAIEmbedder
+from evimem.cli.arguments import Exit, run
 from tests.doubles import WordEmbedder
+from tests.model_server import ModelServer
 
 OLD, NEW = WordEmbedder(16), WordEmbedder(32)
 USERS = ("ana", "bo", "cy")
@@ -82,3 +83,12 @@ def test_the_command_switches_a_folder(root, capsys):
     assert '"memories": 3' in capsys.readouterr().out
     with MemoryPool(root) as pool:
         assert found(pool, "bo")[0] == "The kite of bo is red."
+
+
+def test_the_command_switches_a_folder_to_a_model_behind_an_endpoint(root, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-mine")
+    with ModelServer(dimension=16) as server:
+        options = ("--model", "embeds", "--dimension", "16", "--base-url", server.url)
+        assert run(["reembed", "--pool", str(root), *options]) == Exit.OK
+        with MemoryPool(root, embedder=OpenAIEmbedder("embeds", 16, server.url)) as pool:
+            assert found(pool, "ana")[1] == "embeds"
