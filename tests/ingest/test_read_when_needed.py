@@ -39,9 +39,15 @@ def many(count: int) -> list[Turn]:
 
 
 def opened(path: Path, segment: int = 32) -> Memory:
-    """Open a memory whose segments are sealed early."""
+    """Open a memory whose segments are sealed early, and whose clock stands still."""
     embedder = WordEmbedder(16)
-    return Memory(Core(SqliteStore(path, embedder.name, embedder.dimension, segment=segment), embedder))
+    return Memory(
+        Core(
+            SqliteStore(path, embedder.name, embedder.dimension, segment=segment),
+            embedder,
+            clock=lambda: 1_800_000_000.0,
+        )
+    )
 
 
 Act = Callable[[Memory], Any]
