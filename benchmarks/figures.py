@@ -131,13 +131,19 @@ FIGURES = (  # the longest first, so that no core waits for the last
     ),
     Figure(
         "loops-mailed-locomo",
-        f"benchmarks.loops LOCOMO --mailbox mailbox/locomo --only conv-26 conv-30 --loops {MAILED_LOOPS} --every 40",
+        f"benchmarks.loops LOCOMO --mailbox mailbox/locomo --only conv-26 conv-30 --loops {MAILED_LOOPS} --every 25",
         "a model: give --model-replies",
     ),
     Figure(
         "loops-mailed",
         "benchmarks.loops benchmarks/chats --mailbox mailbox/chats --only nurses-glasgow companion-retiree "
-        f"--loops {MAILED_LOOPS} --every 5",
+        f"--loops {MAILED_LOOPS} --every 4",
+        "a model: give --model-replies",
+    ),
+    Figure(
+        "asked_arms",
+        "benchmarks.asked_arms benchmarks/requests_marked --chats benchmarks/requests_marked --mailbox mailbox/arms "
+        "--marks mailbox/marks.json --each 4",
         "a model: give --model-replies",
     ),
     Figure(
