@@ -11,7 +11,7 @@ import pytest
 from benchmarks.house import count, module_constants, package_files
 
 LIMITS = {
-    "statements": 25_950, "constants": 1_250, "one-word number constants": 5, "bare participles": 26,
+    "statements": 25_910, "constants": 1_246, "one-word number constants": 5, "bare participles": 26,
     "what per 1,000 words": 1.0, "nobody, others, whoever per 1,000 words": 0.3,
 }  # fmt: skip
 
