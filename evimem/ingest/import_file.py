@@ -122,9 +122,7 @@ def _plain(value: Turn | Fact | TimeSpan) -> dict[str, Any]:
 
 def count_exported_turns(path: Path) -> int | None:
     """Return how many turns an export says that it holds; None where it does not say so, and for no regular file."""
-    if not path.is_file():  # a pipe blocks whoever opens it, and a device has no end
-        return None
-    with suppress(OSError, ValueError, KeyError, TypeError), path.open("rb") as file:
+    with suppress(OSError, ValueError, KeyError, TypeError), open_regular(path) as file:
         file.seek(max(0, path.stat().st_size - 64))  # the last line is shorter
         return int(parse(file.read().rstrip().rpartition(b"\n")[2])["end"])
     return None

@@ -14,7 +14,7 @@ from ..embedding.static_embedder import count_tokens
 from ..judging.evidence import Evidence, View
 from ..query.find_turns import StandingInstruction
 from ..types.values import Fact, Hit, Query
-from .compose import Filling, Opening, fill, in_dialogue_order, terms_in
+from .compose import PROFILE_SHARE, Filling, Opening, fill, in_dialogue_order, terms_in
 from .question import BlockSearch
 from .quoted_lines import Line, Notes, line_text
 
@@ -111,7 +111,7 @@ def _new_lines(view: View, known: Sequence[Line], tokens: int) -> list[Line]:
     said = [StandingInstruction(found[one].turn, view.parts["profile"][one]) for one in parts.get("profile", ())]
     of_time = [found[one].turn for one in parts.get("of_time", ())]
     later = [_as_hit(found[one], view) for one in parts.get("later", ())]
-    fill(page, recollected, later, (Opening("profile", said, int(0.7 * tokens)),), of_time, tokens)
+    fill(page, recollected, later, (Opening("profile", said, int(PROFILE_SHARE * tokens)),), of_time, tokens)
     for item in view.shown:  # where there is room, the dialogue around what was found
         for turn in view.context.get(item.turn.id, ()):
             page.add(Hit(turn, (), 0.0))

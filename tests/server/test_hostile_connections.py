@@ -120,21 +120,27 @@ def test_half_open_connections_and_requests_that_never_end_hold_up_no_other(serv
         assert client.get("/healthz").status_code == 200
 
 
+def held_open(served: Served, request: bytes, count: int, open_ones: ExitStack) -> list[socket.socket]:
+    """Make a request on so many connections whose replies hardly fit the reader's buffer."""
+    place, held = urlsplit(served.url), []
+    for _ in range(count):
+        connection = open_ones.enter_context(socket.socket())
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+        connection.connect((place.hostname, place.port))
+        connection.sendall(request)
+        held.append(connection)
+    return held
+
+
 def test_readers_that_stop_reading_hold_up_no_other_and_their_end_frees_their_places(tmp_path: Path) -> None:
     with serving("--pool", tmp_path / "users") as served, served.client() as client, ExitStack() as open_ones:
         for part in range(4):
             turns = [{"id": f"t{part}-{n}", "metadata": {"long": "x" * 500_000}} for n in range(10)]
             add(client, "slow", *turns)
         export = b"GET /v1/users/slow/export HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"  # of 20 MB
-        place = urlsplit(served.url)
-        held = []
-        for _ in range(12):
-            connection = open_ones.enter_context(socket.socket())
-            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
-            connection.connect((place.hostname, place.port))
-            connection.sendall(export)
+        held = held_open(served, export, 12, open_ones)
+        for connection in held:
             assert connection.recv(12) == b"HTTP/1.1 200"
-            held.append(connection)
         assert _under_way(client) == 1 + len(held)  # with the request that counts them
         assert client.get("/v1/users/slow/stats").json()["turns"] == 40
         open_ones.close()
@@ -155,14 +161,8 @@ def test_readers_of_events_that_stop_or_are_slow_hold_up_no_other_and_lose_none(
         add(client, "other", {"text": "My boat is blue."})
         body = b'{"question": "Which boats are red?", "stream": true}'
         head = b"POST /v1/users/slow/ask HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-        place = urlsplit(served.url)
-        held = []
-        for _ in range(6):
-            connection = open_ones.enter_context(socket.socket())
-            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
-            connection.connect((place.hostname, place.port))
-            connection.sendall(head + b"Content-Length: %d\r\nConnection: close\r\n\r\n" % len(body) + body)
-            held.append(connection)
+        request = head + b"Content-Length: %d\r\nConnection: close\r\n\r\n" % len(body) + body
+        held = held_open(served, request, 6, open_ones)
         asked = client.post("/v1/users/other/ask", json={"question": "Which boat is blue?"})
         assert asked.status_code == 200  # though six readers have not read a byte
         got = b""
