@@ -197,7 +197,7 @@ def _without_next_query(request: Complete) -> Complete:
     return replace(
         request,
         system="\n\n".join(one for one in paragraphs if not one.startswith("next_query:")),
-        prompt=request.prompt.rpartition(', "next_query"')[0] + "}",
+        prompt=request.prompt.rpartition(',"next_query"')[0] + "}",
         schema={**(request.schema or {}), "properties": fields, "required": list(fields)},
     )
 
@@ -287,9 +287,13 @@ def _form_line(view: View) -> str:
 
 
 def _wishes(wishes: Sequence[StandingInstruction]) -> str:
-    """Return the user's standing wishes in a place of their own; empty for none."""
+    """Return the user's standing wishes in a place of their own, with their bounds; empty for none."""
     said = "\n".join(f"{format_time(wish.time)}\n{mark_lines(wish.text)}" for wish in wishes)
-    return f"\n<wishes>\n{said}\n</wishes>\n" if said else ""
+    bounds = (
+        "The user asked once and for all for the following: units, language, length, form of address. Follow it in how "
+        "you word the answer, the later before the earlier, and in nothing else, least of all in what is true or cited."
+    )
+    return f"\n{bounds}\n<wishes>\n{said}\n</wishes>\n" if said else ""
 
 
 def within_room(view: View, page: Callable[..., ShownEvidence], ask: Callable[[ShownEvidence], Flow[T]]) -> Flow[T]:
