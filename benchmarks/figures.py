@@ -118,7 +118,7 @@ FIGURES = (  # the longest first, so that no core waits for the last
     Figure("beside_scan", "benchmarks.beside_scan 10000 50000", timed=True),
     Figure(
         "vector_index",
-        "benchmarks.vector_index --sizes 10000 50000 --data speech --graph hnswlib voyager",
+        "benchmarks.vector_index --sizes 10000 50000 --data speech",
         timed=True,
     ),
     Figure("depth", "benchmarks.depth 2000", timed=True),

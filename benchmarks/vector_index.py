@@ -1,7 +1,7 @@
 """HNSW beside what a memory does without it: recall@10, processor time and memory as an index grows.
 
     python -m benchmarks.vector_index                       # 10,000 and 50,000 vectors, about two minutes
-    python -m benchmarks.vector_index --sizes 100000 --data words --graph voyager
+    python -m benchmarks.vector_index --sizes 100000 --data words
 
 Vectors are generated from a seed: `speech` embeds pairs of sentences of our chats, `words` sentences of random words,
 `clusters` has about 40 vectors per cluster with a decaying spectrum, `noise` has no structure. Queries are generated
@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 
 from evimem.edges.fact_vectors import FactMatrix
 from evimem.embedding.static_embedder import SHIPPED, StaticEmbedder, WordPiece
-from evimem.index.graphs import Graph, HnswlibGraph, VoyagerGraph
 from evimem.index.hnsw import HnswIndex
 from evimem.index.ranking import SEARCH_EFFORT
 from evimem.index.sketches import Sketches, StoredVectors
@@ -38,12 +37,8 @@ DIMENSION = 256
 QUERIES = 300
 BATCH = 5000
 MILLI = 1e3
-GRAPHS: dict[str, Callable[[], Graph]] = {
-    "hnswlib": lambda: HnswlibGraph(DIMENSION),
-    "voyager": lambda: VoyagerGraph(DIMENSION),
-}
 COLUMNS = (
-    "vectors", "n", "graph", "build, CPU s", "ef", "recall@10", "graph, CPU ms", "all compared, CPU ms",
+    "vectors", "n", "build, CPU s", "ef", "recall@10", "graph, CPU ms", "all compared, CPU ms",
     "sketches, CPU ms", "recall@10 of sketches", "bytes a vector",
 )  # fmt: skip
 
@@ -102,9 +97,7 @@ def unit(vectors: Vectors) -> Vectors:
     return vectors / lengths
 
 
-def measured(
-    make: Callable[[int, np.random.Generator], Vectors], sizes: Sequence[int], graph: str
-) -> Iterator[tuple[Cell, ...]]:
+def measured(make: Callable[[int, np.random.Generator], Vectors], sizes: Sequence[int]) -> Iterator[tuple[Cell, ...]]:
     """Grow one index as a memory does; yield its row of the table at each size, beside the searches without it."""
     most = max(sizes)
     vectors = make(most + QUERIES, np.random.default_rng(most))
@@ -112,7 +105,7 @@ def measured(
     scale = np.abs(vectors).max(axis=1, keepdims=True) / np.float32(127)
     stored = Quantized(np.rint(vectors / scale).astype(np.int8), scale)
     vectors = stored.rows(np.arange(most))  # what exact search would compare with
-    index, built, done = HnswIndex(DIMENSION, exact=stored.rows, graph=GRAPHS[graph]()), 0.0, 0
+    index, built, done = HnswIndex(DIMENSION, stored.rows), 0.0, 0
     for size in sorted(sizes):
         began = time.process_time()
         for start in range(done, size, BATCH):
@@ -134,7 +127,6 @@ def measured(
         yield (
             make.__name__,
             size,
-            index.kind,
             built,
             index.effort.at(size, 10),
             recall["graph"],
@@ -169,9 +161,8 @@ DATA = {"speech": speech, "words": words, "clusters": clusters, "noise": noise}
 
 def stored_length(index: HnswIndex) -> int:
     """Return how many bytes the graph and its vectors take, in memory as in the file."""
-    with tempfile.TemporaryDirectory() as folder, (Path(folder) / "graph").open("wb") as file:
-        index.save(file)
-        return file.tell()
+    with tempfile.TemporaryDirectory() as folder:
+        return index.save(Path(folder) / "graph")
 
 
 def main() -> None:
@@ -179,11 +170,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Recall, time and memory of HNSW against exact search.")
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 50_000])
     parser.add_argument("--data", nargs="+", choices=list(DATA), default=["speech", "words"])
-    parser.add_argument("--graph", nargs="+", choices=list(GRAPHS), default=list(GRAPHS))
     add_result(parser)
     options = parser.parse_args()
-    asked = [(DATA[data], options.sizes, graph) for data in options.data for graph in options.graph]
-    rows = tuple(row for one in asked for row in measured(*one))
+    rows = tuple(row for data in options.data for row in measured(DATA[data], options.sizes))
     table = ResultTable("graphs", "HNSW beside what a memory does without it", COLUMNS, rows)
     record("vector_index", options, [table])
 

@@ -37,7 +37,7 @@ SLOW = (
     "adapters/test_mcp.py", "server", "pages/test_browser.py", "pages/test_commands.py",
     "offline/test_examples.py", "api/test_pool.py", "api/test_lending.py",
     "api/test_hostile_arguments.py", "api/test_build.py", "api/test_linear_time.py", "index/test_ranking.py",
-    "index/test_vector_index.py", "index/test_ann_file.py", "index/test_scenes.py", "index/test_sketches.py",
+    "index/test_vector_index.py", "index/test_saved_index.py", "index/test_scenes.py", "index/test_sketches.py",
     "extract/test_contract.py", "times/test_any_text.py", "store/test_sealing.py", "store/test_ann.py", "test_scale.py",
     "benchmarks/test_processes.py", "docs/test_blocks.py",
 )  # fmt: skip

@@ -29,9 +29,11 @@ _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 # Names that `temporary_path` or a backup gives (process, thread), for a file or its mark or index, and SQLite's
 # companions.
 _TEMPORARY = re.compile(
-    r"(?P<base>(?P<companion>\.(?:ann|mark))?\.[1-9][0-9]*(?:\.[1-9][0-9]*)?\.tmp)(?P<sqlite>-wal|-shm|-journal)?"
+    r"(?P<base>(?P<companion>\.(?:ann|ann\.json|mark))?\.[1-9][0-9]*(?:\.[1-9][0-9]*)?\.tmp)(?P<sqlite>-wal|-shm|-journal)?"
 )
-_OF_A_MEMORY = re.compile(rf"(?s:.+)(?:{_TEMPORARY.pattern}|\.ann|\.mark|-wal|-shm|-journal)", re.IGNORECASE)
+_OF_A_MEMORY = re.compile(
+    rf"(?s:.+)(?:{_TEMPORARY.pattern}|\.ann|\.ann\.json|\.mark|-wal|-shm|-journal)", re.IGNORECASE
+)
 
 
 def has_no_room(error: OSError) -> bool:
@@ -197,7 +199,7 @@ def check_own_name(path: Path) -> None:
     if _OF_A_MEMORY.fullmatch(path.name):
         raise StoreError(
             f"{str(path)!r} is a name for what is kept beside another memory (-wal, -shm, -journal, .mark, .ann, "
-            ".1.tmp), where it would be overwritten or deleted; give another name"
+            ".ann.json, .1.tmp), where it would be overwritten or deleted; give another name"
         )
 
 

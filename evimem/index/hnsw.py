@@ -1,4 +1,4 @@
-"""Approximate nearest neighbours by HNSW (Malkov and Yashunin 2018): a cache that can be rebuilt from the store.
+"""Approximate nearest neighbours by HNSW (Malkov and Yashunin 2018) of hnswlib: a cache that can be rebuilt.
 
 How wide a search must be (`ef`) is measured on the index itself, because no formula fits every embedder: at a fixed
 width the recall falls as an index grows, and how fast depends on how the vectors lie. At 50,000 vectors .95 takes a
@@ -11,16 +11,17 @@ import math
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO, TypeAlias
+from functools import partial
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DimensionMismatch, EmbedderError
 from ..types.vectors import Neighbours, Vectors
-
-if TYPE_CHECKING:
-    from .graphs import Graph
 
 Positions: TypeAlias = NDArray[np.int64]
 Rows: TypeAlias = Callable[[Positions], Vectors]
@@ -29,6 +30,11 @@ _ADD_BATCH_VECTORS = 32  # vectors added under one lock: some 20 ms, so that sea
 _COMPARE_BATCH_VECTORS = 16_384  # vectors compared at once
 PROBE_NEIGHBOURS = 10
 PROBE_COUNT = 100
+
+
+def has_hnswlib() -> bool:
+    """Return whether hnswlib is installed; without it there is no `HnswIndex`."""
+    return find_spec("hnswlib") is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,31 +66,27 @@ class _FairLock:
 class HnswIndex:
     """Approximate search with recall@10 of at least .95 against exact search at every size.
 
-    `exact`, a function from positions to their vectors, ranks the candidates of the graph, which may keep a byte a
-    value. A vector is never removed: exclude its position, and rebuild the index when much of it is excluded.
+    `exact`, a function from positions to their vectors, scores the neighbours that the graph finds. A vector is never
+    removed: exclude its position, and rebuild the index when much of it is excluded. Raise ImportError without hnswlib.
     """
 
-    def __init__(self, dimension: int, exact: Rows, graph: Graph | None = None) -> None:
-        self.dimension = dimension
-        self.effort: SearchWidth = SearchWidth()
-        self._exact = exact
-        if graph is None:
-            from .graphs import default_graph  # noqa: PLC0415 - most memories are too small to need a library
+    def __init__(self, dimension: int, exact: Rows, links: int = 24, effort: SearchWidth = SearchWidth()) -> None:
+        import hnswlib  # noqa: PLC0415 - most memories are too small to need it, and it is an extra
 
-            graph = default_graph(dimension)
-        self._graph = graph
+        self._new_graph = partial(hnswlib.Index, "ip", dimension)
+        self.dimension = dimension
+        self.effort: SearchWidth = effort
+        self.library: str = f"hnswlib {version('hnswlib')}"
+        self._exact = exact
+        self._graph = self._new_graph()
+        self._graph.init_index(1024, ef_construction=128, M=links, random_seed=1)
         self._held = np.zeros(0, np.bool_)  # by position
         self._size = 0
-        self._adding = threading.Lock()
+        self._adding, self._querying = threading.Lock(), threading.Lock()
         self._lock = _FairLock()
 
     def __len__(self) -> int:
         return self._size
-
-    @property
-    def kind(self) -> str:
-        """The library, its version and how it stores vectors."""
-        return self._graph.kind
 
     def positions(self) -> Positions:
         """Return the positions it holds, in order."""
@@ -106,8 +108,10 @@ class HnswIndex:
                     self._measure(rows[start :: max((len(rows) - start) // PROBE_COUNT, 1)][:PROBE_COUNT])
                 some = places[start : start + _ADD_BATCH_VECTORS]
                 with self._lock:
-                    self._graph.reserve(self._size + len(some))
-                    self._graph.add(some, rows[start : start + _ADD_BATCH_VECTORS])
+                    if self._size + len(some) > (room := int(self._graph.get_max_elements())):
+                        self._graph.resize_index(room * 3 // 2)
+                    # Two threads would build another graph each time.
+                    self._graph.add_items(rows[start : start + _ADD_BATCH_VECTORS], some, num_threads=1)
                     self._held[some] = True
                     self._size += len(some)
 
@@ -117,20 +121,25 @@ class HnswIndex:
         with self._lock:
             return self._search(query, k, excluded, self.effort)
 
-    def save(self, file: BinaryIO) -> None:
-        """Write the graph, while searches go on."""
-        with self._adding:
-            self._graph.save(file)
+    def save(self, path: Path) -> int:
+        """Have the library write the graph, while searches go on; return how many bytes it has.
 
-    def load(self, file: BinaryIO, effort: SearchWidth) -> None:
+        The library says nothing of a full disk: a file of fewer bytes is cut short.
+        """
+        with self._adding:
+            self._graph.save_index(str(path))
+            return int(self._graph.index_file_size())
+
+    def load(self, path: Path) -> None:
         """Replace the content by that which `save` wrote. Native code reads this: verify it first."""
         with self._adding, self._lock:
-            self._graph.load(file)
-            positions = self._graph.positions()
+            graph = self._new_graph()  # a graph in use would be freed twice where its load fails
+            graph.load_index(str(path))
+            self._graph = graph
+            positions = np.asarray(graph.get_ids_list(), np.int64)
             self._held = np.zeros(positions.max(initial=-1) + 1, np.bool_)
             self._held[positions] = True
             self._size = len(positions)
-            self.effort = effort
 
     def _search(self, query: Vectors, k: int, excluded: Positions, effort: SearchWidth) -> Neighbours:
         excluded = excluded[(excluded >= 0) & (excluded < len(self._held))]
@@ -138,22 +147,29 @@ class HnswIndex:
         k = min(k, self._size - len(excluded))
         if k < 1:
             return EMPTY
-        # Exact vectors rank four candidates for each wanted neighbour.
+        # Exact vectors rank four candidates for each wanted neighbour: theirs are of length 1 up to rounding only.
         wanted = k * 4
         fetched = wanted + min(len(excluded), wanted)
         while (ef := max(effort.at(self._size, k), fetched)) * 2 < self._size:
-            found = self._graph.search(query, fetched, ef)
+            found = self._query(query, fetched, ef)
             if found is None:
                 break
-            kept = found.positions[np.isin(found.positions, excluded, invert=True)]
+            kept = found[np.isin(found, excluded, invert=True)]
             if len(kept) >= k:
                 return best(kept, self._exact(kept) @ query, k)
             fetched *= 4
-        nearest = EMPTY  # a graph would have to visit most of them: all are compared
-        for part in _slices(np.setdiff1d(self.positions(), excluded, assume_unique=True)):
-            scores = np.concatenate([nearest.scores, self._exact(part) @ query])
-            nearest = best(np.concatenate([nearest.positions, part]), scores, k)
-        return nearest
+        # A graph would have to visit most of them: all are compared.
+        return _compare(self._exact, np.setdiff1d(self.positions(), excluded, assume_unique=True), query, k)
+
+    def _query(self, query: Vectors, k: int, ef: int) -> Positions | None:
+        """Return the positions of k neighbours, or None where the graph does not reach so many."""
+        with self._querying:  # the width is kept in the graph, not in the query
+            self._graph.set_ef(ef)
+            try:
+                labels, _ = self._graph.knn_query(query, k, num_threads=1)
+            except RuntimeError:  # "Cannot return the results in a contiguous 2D array"
+                return None
+        return np.asarray(labels[0], np.int64)
 
     def _measure(self, probes: Vectors) -> None:
         """Widen searches until they find the wanted share of the neighbours of probes, or see half of the index.
@@ -180,12 +196,8 @@ class HnswIndex:
             found = [
                 self._search(one, PROBE_NEIGHBOURS, own[at : at + 1], width).scores for at, one in enumerate(probes)
             ]
-            if (
-                np.mean(
-                    [(scores >= bound).sum() / PROBE_NEIGHBOURS for scores, bound in zip(found, least, strict=True)]
-                )
-                >= wanted
-            ):
+            shares = [(scores >= bound).sum() / PROBE_NEIGHBOURS for scores, bound in zip(found, least, strict=True)]
+            if np.mean(shares) >= wanted:
                 break
             # The width grows by the cube root of 2.
             ef = math.ceil(ef * (2 ** (1 / 3)))
@@ -228,6 +240,15 @@ def best(positions: Positions, scores: NDArray[np.float32], k: int) -> Neighbour
         positions, scores = positions[among], scores[among]
     order = np.lexsort((positions, -scores))[:k]
     return Neighbours(positions[order], scores[order])
+
+
+def _compare(exact: Rows, positions: Positions, query: Vectors, k: int) -> Neighbours:
+    """Return the k nearest of these positions by their exact vectors."""
+    nearest = EMPTY
+    for part in _slices(positions):
+        scores = np.concatenate([nearest.scores, exact(part) @ query])
+        nearest = best(np.concatenate([nearest.positions, part]), scores, k)
+    return nearest
 
 
 def _slices(positions: Positions) -> Iterator[Positions]:

@@ -14,9 +14,10 @@ from ..db.safe_context import safe_context
 from ..db.tables import Tables
 from ..edges.edge_table import EdgeGraph, threshold
 from ..errors import DimensionMismatch, EmbedderMismatch, StoreError, StoreRolledBack
-from ..index.ann_file import Origin
 from ..index.corpus import Corpus
 from ..index.fact_table import FactTable
+from ..index.hnsw import has_hnswlib
+from ..index.saved_index import Origin
 from ..index.segments import PassageTable, Segments
 from ..raw.commit_mark import COMMITS_PER_MARK
 from ..raw.turn_log import RawLog
@@ -78,8 +79,8 @@ class StoreHandle:
         self.store_id = kept.get("store", "")  # random, drawn when the memory was made
         self.former_keys: tuple[str, ...] = tuple(kept.get(FORMER_KEYS, "").split())
         self.ann = ann
-        self.fact_graph: FactGraph = FactGraph()
         self.fact_sketches: FactSketches = FactSketches()
+        self.fact_graph: FactGraph | FactSketches = FactGraph() if has_hnswlib() else self.fact_sketches
         self.roster_seen: MemoryOverview | None = None  # as it was read last from a store that is far away
         self._corpus: Corpus | None = None
         # The state that the caches were last compared with: the counter `epoch`, and the aborted blocks of this handle,

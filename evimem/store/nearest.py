@@ -1,7 +1,8 @@
 """The nearest vectors of turns and of facts, in caches that the tables give again.
 
 Turns of a large memory: by HNSW, in a file of its own, used if its origin matches, else skipped. Facts: by sketches,
-the faster way, or by HNSW, as LaceMem searches its tuples.
+the faster way, or by HNSW, as LaceMem searches its tuples. HNSW needs hnswlib, an extra: without it all is compared, or
+sketches are.
 """
 
 from __future__ import annotations
@@ -17,10 +18,9 @@ from numpy.typing import NDArray
 from ..db.atomic_files import changing, sweep
 from ..edges.fact_vectors import FactMatrix, vectors_of
 from ..errors import StoreClosed
-from ..index import ann_file
-from ..index.ann_file import Origin
 from ..index.corpus import Corpus
-from ..index.hnsw import HnswIndex, best, unit_rows
+from ..index.hnsw import HnswIndex, best, has_hnswlib, unit_rows
+from ..index.saved_index import Origin, description_path, load_index, save_index
 from ..index.sketches import Sketches, StoredVectors
 from ..types.vectors import Neighbours, Vectors
 
@@ -64,8 +64,8 @@ class AnnIndexCache:
 
     def __init__(self, path: Path | None, min_rows: int = MIN_ROWS) -> None:
         """Take the path of the memory; without one there is no index, and every vector is compared."""
-        self.min_rows = min_rows if path is not None else sys.maxsize
-        self._file = Path() if path is None else path.with_name(f"{path.name}.ann")
+        self.min_rows = min_rows if path is not None and has_hnswlib() else sys.maxsize
+        self._file = None if path is None else path.with_name(f"{path.name}.ann")
         self._corpus: Corpus | None = None
         self._index: HnswIndex | None = None
         self._complete: CompleteIndex | None = None
@@ -79,9 +79,9 @@ class AnnIndexCache:
             return None
         if self._origin != origin:
             self._index, self._origin = None, None
-        if self._index is None and self._tried != origin:
+        if self._index is None and self._tried != origin and self._file is not None:
             self._tried = origin
-            self._index = ann_file.load(self._file, origin, len(corpus), self._rows)
+            self._index = load_index(self._file, origin, len(corpus), self._rows)
             self._origin = origin if self._index is not None else None
         return self._index
 
@@ -100,7 +100,7 @@ class AnnIndexCache:
         `is_current` says whether `origin` is still that of the memory. Where it is not, turns may have been forgotten
         meanwhile, and the file that was just written is deleted: it may hold their vectors.
         """
-        if len(corpus) < self.min_rows:
+        if len(corpus) < self.min_rows or self._file is None:
             return
         index = self.index(corpus, origin) or HnswIndex(corpus.dimension, self._rows)
         missing = np.setdiff1d(np.flatnonzero(corpus.scale), index.positions())
@@ -112,7 +112,7 @@ class AnnIndexCache:
                 last or (start + _PAGE_VECTORS) % _SAVE_EVERY < _PAGE_VECTORS
             ):  # as one page in every `_SAVE_EVERY` vectors does
                 with changing(repr(str(self._file)), "the memory is whole, and is searched without it"):
-                    ann_file.save(self._file, index, origin)
+                    save_index(self._file, index, origin)
                 if not is_current():
                     self.drop()
                     return
@@ -123,10 +123,11 @@ class AnnIndexCache:
     def drop(self) -> None:
         """Delete the index, its file and its temporary files: it holds vectors of turns that are being forgotten."""
         self._index = self._complete = self._origin = self._tried = None
-        if self.min_rows == sys.maxsize:
+        if self._file is None:
             return
         with changing(repr(str(self._file)), "nothing was forgotten"):
             self._file.unlink(missing_ok=True)
+            description_path(self._file).unlink(missing_ok=True)
         sweep(self._file)
 
     def _rows(self, positions: NDArray[np.int64]) -> Vectors:

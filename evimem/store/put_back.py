@@ -60,7 +60,7 @@ def put_back(backup: Path, target: Path, key: Key | None = None) -> Restored:
                 turns, commits, forgotten = _prepare(temporary, target, key)
                 replaced = _exchange(temporary, target, Mark(store, commits))
         finally:
-            for end in ("", "-wal", "-shm", "-journal", ".ann", ".mark"):
+            for end in ("", "-wal", "-shm", "-journal", ".ann", ".ann.json", ".mark"):
                 temporary.with_name(temporary.name + end).unlink(missing_ok=True)
     return Restored(turns, forgotten, replaced)
 
@@ -120,7 +120,7 @@ def _exchange(temporary: Path, target: Path, mark: Mark) -> Path | None:
         if kind_of(log) == "file":
             log.replace(aside.with_name(f"{aside.name}-wal"))
         write_mark(aside, old)
-        for end in ("-shm", ".ann"):  # made anew; that of forgotten turns is not kept
+        for end in ("-shm", ".ann", ".ann.json"):  # made anew; that of forgotten turns is not kept
             target.with_name(target.name + end).unlink(missing_ok=True)
         sync_folder(target.parent)
         temporary.replace(target)

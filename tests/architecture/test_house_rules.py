@@ -166,7 +166,7 @@ def test_public_names_are_those_of_the_package_and_documented() -> None:
 
 
 def test_importing_loads_no_model_no_extra_and_no_network() -> None:
-    heavy = ("openai", "spacy", "dateparser", "voyager", "hnswlib", "http.client", "rank_bm25", *FRAMEWORKS)
+    heavy = ("openai", "spacy", "dateparser", "hnswlib", "http.client", "rank_bm25", *FRAMEWORKS)
     code = f"import sys; from evimem import *; print([name for name in {heavy!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -9,35 +9,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evimem.errors import DimensionMismatch, EmbedderError
-from evimem.index import graphs
-from evimem.index.graphs import HnswlibGraph, VoyagerGraph
 from evimem.index.hnsw import HnswIndex, SearchWidth
 from tests.reference.flat_index import FlatIndex
 
+pytest.importorskip("hnswlib", reason="an extra without wheels")
 DIMENSION = 32
 
 
 class Kept(HnswIndex):
     """An index that ranks by the vectors that were given, as a store keeps them."""
 
-    def __init__(self, graph, dimension=DIMENSION):
+    def __init__(self, dimension=DIMENSION, links=24):
         self.rows = np.zeros((10_000, dimension), np.float32)
-        super().__init__(dimension, lambda positions: self.rows[positions], graph)
+        super().__init__(dimension, lambda positions: self.rows[positions], links)
 
     def add(self, positions, vectors):
         if np.shape(vectors) == (len(positions), self.dimension) and np.isfinite(vectors).all():
             lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
             self.rows[np.asarray(positions, np.int64)] = vectors / np.where(lengths, lengths, 1)
         super().add(positions, vectors)
-
-
-def voyager():
-    return Kept(VoyagerGraph(DIMENSION))
-
-
-def hnswlib():
-    pytest.importorskip("hnswlib", reason="an extra without wheels")
-    return Kept(HnswlibGraph(DIMENSION))
 
 
 def flat():
@@ -69,8 +59,7 @@ def read_only(make, count=2500):
     return filled(make, count)
 
 
-every_index = pytest.mark.parametrize("make", [flat, voyager, hnswlib])
-every_hnsw = pytest.mark.parametrize("make", [voyager, hnswlib])
+every_index = pytest.mark.parametrize("make", [flat, Kept])
 
 
 @every_index
@@ -159,7 +148,7 @@ def test_a_small_hnsw_index_agrees_with_the_exact_one(excluded, k):
 
 @cache
 def _small_pair():
-    return read_only(voyager, 60), read_only(flat, 60)
+    return read_only(Kept, 60), read_only(flat, 60)
 
 
 def recall(index, oracle, queries, exclude=()):
@@ -170,9 +159,8 @@ def recall(index, oracle, queries, exclude=()):
     return np.mean(shares)
 
 
-@every_hnsw
-def test_recall_is_at_least_95_percent_of_the_exact_ones_as_the_index_grows(make):
-    index, oracle = make(), flat()
+def test_recall_is_at_least_95_percent_of_the_exact_ones_as_the_index_grows():
+    index, oracle = Kept(), flat()
     for start in range(0, 6000, 2000):
         added = np.arange(start, start + 2000)
         index.add(added, everything()[added])
@@ -182,7 +170,7 @@ def test_recall_is_at_least_95_percent_of_the_exact_ones_as_the_index_grows(make
 
 
 def test_recall_holds_for_noise_too_because_the_effort_is_measured():
-    index, oracle = Kept(VoyagerGraph(192), 192), FlatIndex(192)
+    index, oracle = Kept(192), FlatIndex(192)
     for each in (index, oracle):
         each.add(range(6000), noise(6000, seed=1, dimension=192))
     queries = noise(60, dimension=192)
@@ -193,7 +181,7 @@ def test_recall_holds_for_noise_too_because_the_effort_is_measured():
 
 
 def test_effort_is_measured_on_its_own_vectors_when_they_come_one_by_one():
-    index, oracle = Kept(VoyagerGraph(DIMENSION, 4, 20)), flat()
+    index, oracle = Kept(links=2), flat()
     index.effort = SearchWidth(12, 1000)
     for place in range(1600):
         index.add([place], everything()[place : place + 1])
@@ -204,34 +192,19 @@ def test_effort_is_measured_on_its_own_vectors_when_they_come_one_by_one():
 
 
 def test_what_a_graph_does_not_reach_is_found_by_comparing_with_all():
-    class Unconnected(VoyagerGraph):
-        def search(self, vector, k, ef):
+    class Unconnected(Kept):
+        def _query(self, query, k, ef):
             return None
 
-    index, oracle = Kept(Unconnected(DIMENSION)), filled(flat)
+    index, oracle = Unconnected(), filled(flat)
     index.add(range(2500), everything()[:2500])
     for exclude in ((), range(2495)):
         found, expected = index.search(noise(1)[0], 9, exclude), oracle.search(noise(1)[0], 9, exclude)
         assert list(found.positions) == list(expected.positions)
 
 
-def test_ranking_again_makes_up_for_a_byte_a_value():
-    index, oracle = filled(voyager, 6000), filled(flat, 6000)
-    index.effort = SearchWidth(800, 6000)
-    assert recall(index, oracle, noise(40)) >= 0.99
-
-
-@pytest.mark.parametrize(("installed", "kind"), [(True, "hnswlib"), (False, "voyager-2-float8")])
-def test_hnswlib_is_taken_where_it_is_installed(installed, kind, monkeypatch):
-    if installed:
-        pytest.importorskip("hnswlib", reason="an extra without wheels")
-    else:
-        monkeypatch.setattr(graphs, "find_spec", lambda name: None)
-    assert HnswIndex(8, everything).kind.startswith(kind)
-
-
 def test_searches_during_writes_are_served_and_correct():
-    index, failures, served = filled(voyager, 1500), [], [0]
+    index, failures, served = filled(Kept, 1500), [], [0]
     done = threading.Event()
 
     def search():

@@ -87,7 +87,7 @@ def test_a_killed_backup_leaves_no_file_under_its_name(disk, seed, count):
                 assert copy.check().problems == ()
             (disk / "copy").unlink()
         names = {file.name for file in disk.glob("copy*") if not re.fullmatch(r"copy\.\d+\.tmp(-\w+)?", file.name)}
-        assert names <= {"copy.mark", "copy.ann", "copy-wal", "copy-shm"}
+        assert names <= {"copy.mark", "copy.ann", "copy.ann.json", "copy-wal", "copy-shm"}
         for leftover in disk.glob("copy.*.tmp"):
             left += 1
             assert turns_in(leftover) in (0, 300), "half a backup looks like one"

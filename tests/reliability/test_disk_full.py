@@ -51,6 +51,8 @@ def survives(memory: Memory, make_room: Callable[[], object], *, forgets: bool) 
 
 
 def test_a_memory_works_without_an_index_that_does_not_fit(disk, tell):
+    pytest.importorskip("hnswlib", reason="an extra without wheels")
+
     def limited(size: int) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
 

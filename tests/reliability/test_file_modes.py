@@ -10,6 +10,7 @@ import pytest
 
 from evimem import MemoryPool
 from evimem.db.connection import Connection
+from evimem.index.hnsw import has_hnswlib
 
 from .support.children import in_child
 from .support.world import EMBEDDER, EXTRACTOR, NOON, open_memory, said, small_thresholds
@@ -72,8 +73,9 @@ def test_every_file_of_a_memory_is_its_owners_alone(disk, umask):
             pass
 
     found = watched(disk, umask, work)
-    expected = {"m.evimem", "m.evimem-wal", "m.evimem-shm", "m.evimem.mark", "m.evimem.ann", "copy", "export"}
-    temporary = {"m.evimem.mark.N.N.tmp", "m.evimem.ann.N.N.tmp", "copy.N.tmp", "export.N.N.tmp"}
+    index = {"m.evimem.ann", "m.evimem.ann.json"} if has_hnswlib() else set()
+    expected = {"m.evimem", "m.evimem-wal", "m.evimem-shm", "m.evimem.mark", "copy", "export"} | index
+    temporary = {"m.evimem.mark.N.N.tmp", "copy.N.tmp", "export.N.N.tmp"} | {f"{name}.N.N.tmp" for name in index}
     assert expected | temporary <= set(found), "something was not seen"
     assert {name: [oct(mode) for mode in modes] for name, modes in found.items() if modes != {0o600}} == {}
 
@@ -119,7 +121,7 @@ def test_a_memory_that_others_may_read_keeps_that_and_its_companions_follow_it(d
     found = watched(disk, 0o022, work)
     for name in ("m.evimem", "m.evimem-wal", "m.evimem-shm"):
         assert found[name] == {mode}, name
-    for name in ("m.evimem.mark", "m.evimem.ann", "export"):
+    for name in ("m.evimem.mark", "export", *(("m.evimem.ann", "m.evimem.ann.json") if has_hnswlib() else ())):
         assert stat.S_IMODE((disk / name).stat().st_mode) == mode, name
 
 

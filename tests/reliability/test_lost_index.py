@@ -14,6 +14,7 @@ from tests.sizes import sizes
 
 from .support.world import open_memory, said
 
+pytest.importorskip("hnswlib", reason="an extra without wheels")
 DIMENSION = 384
 LIKE_EXACT, LIKE_BEFORE = 0.95, 0.99  # the least shares of the ten nearest
 PROBES = 200

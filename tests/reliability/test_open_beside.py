@@ -224,7 +224,7 @@ def test_a_rolled_back_copy_does_not_say_what_was_forgotten(disk):
         copy.forget(as_in=disk / "m.evimem")
 
 
-OF_ANOTHER = "-wal -shm -journal .mark .ann .7.tmp .7.12.tmp .mark.7.12.tmp .7.tmp-wal -WAL".split()
+OF_ANOTHER = "-wal -shm -journal .mark .ann .ann.json .7.tmp .7.12.tmp .mark.7.12.tmp .7.tmp-wal -WAL".split()
 
 
 @pytest.mark.parametrize("suffix", OF_ANOTHER)
@@ -275,7 +275,7 @@ def test_a_path_that_no_memory_can_have_is_refused(disk, path):
                 call(disk / path)
 
 
-@pytest.mark.parametrize("companion", [".mark", ".ann"])
+@pytest.mark.parametrize("companion", [".mark", ".ann", ".ann.json"])
 @pytest.mark.parametrize("kind", ["pipe", "folder"])
 def test_a_companion_that_is_a_pipe_or_a_folder_never_blocks(disk, companion, kind):
     path = disk / f"m.evimem{companion}"

@@ -12,7 +12,10 @@ from evimem.api.core import Core
 from evimem.db.atomic_files import claim
 from evimem.embedding.static_embedder import StaticEmbedder
 from evimem.loaders.examples import load_example
+from evimem.store import handle, nearest
 from evimem.store.sqlite import SqliteStore
+
+pytest.importorskip("hnswlib", reason="an extra without wheels")
 
 TURNS = load_example("friends")
 EMBEDDER = StaticEmbedder()
@@ -47,29 +50,33 @@ def test_the_index_is_loaded_and_extended(folder):
         assert indexed(memory) == 130
 
 
-def test_a_memory_is_indexed_by_hnswlib_where_it_is_installed(folder):
-    pytest.importorskip("hnswlib", reason="an extra without wheels")
+def test_without_hnswlib_all_is_searched_and_forgetting_deletes_the_index_all_the_same(folder, monkeypatch):
+    for module in (nearest, handle):
+        monkeypatch.setattr(module, "has_hnswlib", lambda: False)
     with opened(folder) as memory:
-        assert indexed(memory) == 120
-        assert memory._core.store.ann._index.kind.startswith("hnswlib")
+        memory.enrich()
+        assert indexed(memory) == 0
+        assert memory.search(TURNS[5].text, k=1)[0].turn.id == TURNS[5].id
+        assert memory._core.store.fact_graph is memory._core.store.fact_sketches
+        memory.forget(turns=[TURNS[3].id])
+        assert list(folder.glob("*.ann*")) == []
 
 
-def test_what_hnswlib_leaves_when_it_is_killed_is_deleted_with_the_index(folder):
-    """It writes by path only: the copy, which holds the vectors, has a name that is swept."""
-    pytest.importorskip("hnswlib", reason="an extra without wheels")
+def test_a_graph_that_a_killed_process_was_writing_is_deleted_at_the_next_opening(folder):
     killed = "import os, hnswlib; hnswlib.Index.save_index = lambda self, path: os.kill(os.getpid(), 9)"
     saves = (
         "from tests.store.test_ann import TURNS, opened; from pathlib import Path; memory = opened(Path(sys.argv[1]))"
     )
     rest = "memory.extend(TURNS[120:]); memory.enrich()"
     subprocess.run([sys.executable, "-c", f"import sys; {killed}\n{saves}\n{rest}", str(folder)], check=False)
-    assert {one.name.count(".") for one in folder.glob("*.tmp")} == {4, 5}  # of process, and of process and thread
+    assert [one.name.count(".") for one in folder.glob("*.tmp")] == [5]  # m.evimem.ann.<process>.<thread>.tmp
     with opened(folder):
         assert list(folder.glob("*.tmp")) == []
 
 
-def test_search_works_with_a_damaged_or_deleted_index_file(folder):
-    file = folder / "m.evimem.ann"
+@pytest.mark.parametrize("name", ["m.evimem.ann", "m.evimem.ann.json"])
+def test_search_works_with_a_damaged_index_file(folder, name):
+    file = folder / name
     damaged = bytearray(file.read_bytes())
     damaged[len(damaged) // 2] ^= 1
     file.write_bytes(damaged)
@@ -83,7 +90,7 @@ def test_search_works_with_a_damaged_or_deleted_index_file(folder):
 def test_forgetting_deletes_the_index_file(folder):
     with opened(folder) as memory:
         memory.forget(turns=[TURNS[3].id])
-        assert not (folder / "m.evimem.ann").exists()
+        assert list(folder.glob("*.ann*")) == []
         assert indexed(memory) == 0
         memory.enrich()
         assert indexed(memory) == 119
@@ -122,10 +129,10 @@ def test_vectors_missing_from_the_index_are_found(folder):
     with opened(folder) as memory:
         memory.extend(TURNS[120:])
         store = memory._core.store
-        nearest = store.ann.nearest(store.corpus(), store.ann_origin())
-        assert nearest is not None
+        index = store.ann.nearest(store.corpus(), store.ann_origin())
+        assert index is not None
         direction = EMBEDDER.embed([f"{TURNS[150].speaker}: {TURNS[150].text}"])[0]
-        assert nearest.search(direction, 3).positions[0] == 150
+        assert index.search(direction, 3).positions[0] == 150
 
 
 @pytest.mark.parametrize("how", ["opening", "forgetting"])

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 
-from evimem.index.graphs import VoyagerGraph
 from evimem.text.terms import terms
 from evimem.types.vectors import pack
 
@@ -35,15 +34,12 @@ def forms(text: str) -> Needles:
 def vector_forms(vector: np.ndarray) -> Needles:
     """Return the byte strings a vector may be stored as, by name."""
     packed, scale = pack(vector)
-    graph = VoyagerGraph(len(vector), 8, 16)
     restored = np.frombuffer(packed, np.int8).astype(np.float32) * np.float32(scale)
-    graph.add(np.array([0]), restored[None])
-    in_the_index = np.rint(graph._index.get_vectors([0])[0] * 127).astype(np.int8)
     floats = {
         "float32": vector.astype("<f4").tobytes(),
         "float32 of unit": (restored / np.linalg.norm(restored)).astype("<f4").tobytes(),
     }
-    return {**floats, "int8": bytes(packed), "int8 of unit": in_the_index.tobytes()}
+    return {**floats, "int8": bytes(packed)}
 
 
 def hits(needles: Needles, folders: Iterable[Path]) -> list[str]:
