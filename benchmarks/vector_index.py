@@ -74,7 +74,9 @@ def speech(count: int, rng: np.random.Generator) -> Vectors:
     said = [text[start:end] for text in turns for start, end in sentences(text)]
     embedder = StaticEmbedder()
     pairs = [f"{said[one]} {said[two]}" for one, two in rng.integers(len(said), size=(count, 2))]
-    return np.vstack([embedder.embed(pairs[start : start + BATCH]) for start in range(0, count, BATCH)])
+    rows = np.vstack([embedder.embed(pairs[start : start + BATCH]) for start in range(0, count, BATCH)])
+    rows[~rows.any(axis=1)] = rows[0]  # of a pair without a word that the embedder knows
+    return rows
 
 
 def clusters(count: int, rng: np.random.Generator) -> Vectors:
