@@ -41,7 +41,7 @@ from .read_verdict import (
     read_move,
     read_verdict,
 )
-from .request import ANSWER, CHAIN, DECIDE, ENTITIES, JOINT, JUDGE, REFINE, Ledger, ask, ask_model, for_needs
+from .request import ANSWER, CHAIN, DECIDE, ENTITIES, JOINT, JUDGE, REFINE, Ledger, ask, ask_model, bound_lists
 
 Made = TypeVar("Made", Decided, Considered, Move)
 ABSTAIN_BELOW = 0.3  # EviMem's threshold (E11), until a calibration gives a better one
@@ -183,9 +183,14 @@ def _separate(view: View) -> bool:
     return view.variant.calls == "separate"
 
 
+def _list_bounds(view: View) -> dict[str, int]:
+    """Return how many requirements, and gaps beyond them, a verdict can sensibly list."""
+    return {"requirements": len(view.tracker.requirements), "gaps": len(view.tracker.requirements) + 2}
+
+
 def judge_request(view: View, shown: ShownEvidence, names: Sequence[str] = ()) -> Complete:
     """Return the request for a sufficiency check."""
-    form = for_needs(JUDGE, len(view.tracker.requirements))
+    form = bound_lists(JUDGE, **_list_bounds(view))
     request = evidence_request(form, view, shown, **_check_values(view, names))
     return _without_next_query(request) if _separate(view) else request
 
@@ -204,7 +209,7 @@ def _without_next_query(request: Complete) -> Complete:
 
 def joint_request(view: View, shown: ShownEvidence, wishes: Sequence[StandingInstruction] = ()) -> Complete:
     """Return the request for a sufficiency check that answers too; `wishes` as in `answer_request`."""
-    form = for_needs(JOINT, len(view.tracker.requirements))
+    form = bound_lists(JOINT, **_list_bounds(view), citations=len(shown.turns))
     return evidence_request(form, view, shown, manner=_form_line(view) + _wishes(wishes), **_check_values(view, ()))
 
 
@@ -229,7 +234,7 @@ def _check_values(view: View, names: Sequence[str]) -> dict[str, object]:
 def decide_request(view: View, stage: Stage, shown: ShownEvidence) -> Complete:
     """Return the request for a decision."""
     return evidence_request(
-        for_needs(DECIDE, len(view.tracker.requirements)),
+        bound_lists(DECIDE, **_list_bounds(view)),
         view,
         shown,
         number=stage.number,

@@ -207,10 +207,18 @@ def load(name: str) -> Prompt:
     return Prompt(system.strip(), Template(user.strip()), json.loads(user.strip().rpartition("\n")[2]))
 
 
-def for_needs(form: ReplyForm, count: int) -> ReplyForm:
-    """Return a form with no more entries than there are requirements: a weak model fills a list to its end."""
-    needs = form.fields["requirements"]
-    return form.having(requirements=replace(needs, schema={**needs.schema, "maxItems": max(1, count)}))
+def bound_lists(form: ReplyForm, **most: int) -> ReplyForm:
+    """Return a form with at most so many entries in each named list, at least one: a weak model fills a list.
+
+    What a reply has beyond them is read all the same.
+    """
+    kinds = ((name, form.fields[name], max(1, count)) for name, count in most.items())
+    return form.having(
+        **{
+            name: replace(kind, schema={**kind.schema, "maxItems": min(kind.schema["maxItems"], count)})
+            for name, kind, count in kinds
+        }
+    )
 
 
 def with_tools(tools: tuple[Tool, ...]) -> ReplyForm:

@@ -28,14 +28,15 @@ def draft_answer(session: Session, check: Check) -> Flow[Draft]:
     """
     draft = yield from _ask_for_answer(session, check)
     quoted = (yield from _quote_instead(session, check, draft.reason)) if draft.text is None else None
-    return draft if quoted is None else quoted
+    return quoted or draft
 
 
 def _quote_instead(session: Session, check: Check, why: str | None) -> Flow[Draft | None]:
     """Return a quotation of the evidence that a model found no answer in; None where no line is likely to hold one.
 
     A false premise and the evidence of another person are answers of a kind: none is quoted against them. How likely a
-    line is was fitted on searches for the question: a loop that made none quotes nothing. No request is made.
+    line is was fitted on searches for the question: a loop that made none quotes nothing. A verdict that contradicts
+    itself says nothing: the quotation is the one that is given without a model. No request is made.
     """
     judge = session.task.quoting
     if judge is None or any(gap.kind in DECLINED_GAP_KINDS for gap in check.verdict.gaps):
@@ -48,10 +49,15 @@ def _quote_instead(session: Session, check: Check, why: str | None) -> Flow[Draf
     if verdict.tier is Tier.NONE or told < judge.abstain_below:
         return None
     draft = yield from judge.answer(view, verdict, "direct")
-    if draft.text is None or (draft.confidence or 0.0) < MIN_QUOTE_PROBABILITY:
+    if draft.text is None or ((draft.confidence or 0.0) < MIN_QUOTE_PROBABILITY and not _contradicts_itself(check)):
         return None
-    reason = f"{NO_ANSWER_REASON}{f' ({why})' if why else ''}; these lines may hold it"
-    return replace(draft, reason=reason)
+    return replace(draft, reason=f"{NO_ANSWER_REASON}{f' ({why})' if why else ''}; these lines may hold it")
+
+
+def _contradicts_itself(check: Check) -> bool:
+    """Whether a verdict without an answer says that the evidence suffices, or names evidence that was not shown."""
+    verdict = check.verdict
+    return check.lowered or verdict.tier in {Tier.EXACT, Tier.INFERRABLE} or verdict.signals.get("dropped", 0.0) > 0.0
 
 
 def _ask_for_answer(session: Session, check: Check) -> Flow[Draft]:

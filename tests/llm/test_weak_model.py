@@ -84,3 +84,42 @@ def test_a_question_has_an_end_whatever_the_model_takes() -> None:
 def test_a_gap_that_a_model_names_does_not_hide_evidence_that_is_quoted_without_it(path: Path) -> None:
     missing = {"kind": "attribute", "about": "Mira", "text": "it was never told", "evidence": []}
     assert asked(path, verdict("none", 0.0, gaps=[missing], requirements=[])).kind == "quote"
+
+
+UNSURE = "Where does Ada live?"  # its quotation is less likely than MIN_QUOTE_PROBABILITY
+
+
+@pytest.fixture
+def unsure(tmp_path: Path) -> Path:
+    with evimem.open(tmp_path / "m.evimem") as memory:
+        memory.add("Mira", "My sister Ada moved to Porto in March 2023.", time="2024-03-12T18:20")
+        memory.add("Mira", "I drive a blue Volvo, and my dog is called Biscuit.", time="2024-03-12T18:21")
+    return tmp_path / "m.evimem"
+
+
+INVENTED = [{"id": "r1", "status": "supported", "evidence": ["e9"], "why": "it says so"}]
+
+
+@pytest.mark.parametrize(
+    "contradiction", [verdict("inferrable", 0.2, answer=""), verdict("none", 0.5, answer="", requirements=INVENTED)]
+)
+def test_a_verdict_that_contradicts_itself_is_as_none_at_all(unsure: Path, contradiction: str) -> None:
+    with evimem.open(unsure) as memory:
+        without = memory.ask(UNSURE)
+    answer = asked(unsure, contradiction, question=UNSURE)
+    assert (answer.kind, answer.text, answer.citations) == ("quote", without.text, without.citations)
+    assert answer.confidence < MIN_QUOTE_PROBABILITY
+
+
+def test_a_coherent_refusal_is_believed_where_no_line_is_very_likely(unsure: Path) -> None:
+    assert asked(unsure, verdict("none", 0.5, answer="", requirements=[]), question=UNSURE).kind == "abstained"
+
+
+def test_a_reply_lists_no_more_than_there_is_to_list(path: Path) -> None:
+    model = ScriptedModel([BLIND])
+    with evimem.open(path, llm=model) as memory:
+        memory.ask(QUESTION)
+    schema = model.requests[0].schema
+    assert schema is not None
+    most = {name: schema["properties"][name]["maxItems"] for name in ("requirements", "gaps", "citations")}
+    assert most == {"requirements": 2, "gaps": 4, "citations": 3}
