@@ -129,7 +129,6 @@ def views(turns: Sequence[evimem.Turn], questions: Sequence[tuple[str, str | Non
 
 
 def _shown(asked: Asked) -> Shown:
-    asked.view.memo.clear()
     return Shown(asked, is_in_english(asked.view), turn_signals(asked.view, match_sentences(asked.view)))
 
 

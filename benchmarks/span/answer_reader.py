@@ -132,7 +132,7 @@ def _between(view: View, events: tuple[str, str], conventions: Conventions) -> D
     """Resolve the date of each event by a search of its own, then subtract."""
     found: list[Dated] = []
     for event in events:
-        matches = match_sentences(replace(view, analysis=narrowed(view.analysis, event), memo={}))
+        matches = match_sentences(replace(view, analysis=narrowed(view.analysis, event)))
         found += dated(matches, candidates(matches), conventions)[:1]
     if len(found) < 2:
         return None

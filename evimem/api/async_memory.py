@@ -134,7 +134,6 @@ class AsyncMemory:
     search_facts = _for_event_loop(Memory.search_facts)
     block = _for_event_loop(Memory.block)
     profile = _for_event_loop(Memory.profile)
-    profile = _for_event_loop(Memory.profile)
     forget = _for_event_loop(Memory.forget)
     enrich = _for_event_loop(Memory.enrich)
     enrich_batch = _for_event_loop(Memory.enrich_batch)

@@ -301,14 +301,14 @@ class Core:
         if not form.check:
             return block
         from ..calibration.apply_calibration import calibrated_judge
-        from ..loops import Task
-        from ..loops.iris import judge_evidence
+        from ..loops import Iris, Task
 
         yield from self.read_pending_facts()
         judge = calibrated_judge(self.store, self.offline_target)
         limits: dict[str, Any] = {"exclude": exclude, "scope": scope, "rerank_depth": self.rerank_depth}
-        found = yield from judge_evidence(Task(asked.text, judge, self.store, today, **limits))
-        return replace(block, tier=found.tier, confidence=found.confidence, missing=found.missing)
+        found = yield from Iris()(Task(asked.text, judge, self.store, today, **limits))
+        confidence = 1.0 - found.confidence if found.abstained else found.confidence
+        return replace(block, tier=found.tier, confidence=confidence, missing=found.gaps)
 
     def profile(self, form: BlockForm, exclude: frozenset[str], scope: Scope) -> Flow[Block]:
         """Write the lasting statements of a user about themselves."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import reduce
 
 from ..types.trace import Acted, Event, GapsChanged
 from ..types.values import Gap, Tier
@@ -18,7 +19,6 @@ from .tracker import (
     State,
     Support,
     Tracker,
-    TrackerEvent,
     Waive,
     Withdraw,
     apply,
@@ -217,23 +217,23 @@ def follow(tracker: Tracker, verdict: Verdict, iteration: int) -> Followed:
     extended = tuple(
         one for one in verdict.extended if not tracker.requires(one.id) and not any(map(one.restates, given_up))
     )
-    tracker = _all(tracker, [Extend(requirement) for requirement in extended])
+    tracker = reduce(apply, [Extend(requirement) for requirement in extended], tracker)
     retracted = {name: why for name, why in verdict.retracted.items() if tracker.requires(name)}
-    tracker = _all(tracker, [Retract(name, why) for name, why in retracted.items()])
+    tracker = reduce(apply, [Retract(name, why) for name, why in retracted.items()], tracker)
     supported = {
         name: witnesses
         for name, claimed in verdict.supported.items()
         if tracker.requires(name) and (witnesses := shown_witnesses(claimed, tracker.shown))
     }
-    tracker = _all(tracker, [Support(name, witnesses) for name, witnesses in supported.items()])
+    tracker = reduce(apply, [Support(name, witnesses) for name, witnesses in supported.items()], tracker)
     waived = {
         name: why for name, why in verdict.waived.items() if tracker.requires(name) and name not in tracker.supported
     }
-    tracker = _all(tracker, [Waive(name, why) for name, why in waived.items()])
+    tracker = reduce(apply, [Waive(name, why) for name, why in waived.items()], tracker)
     withdrawn = {at: why for at, why in verdict.withdrawn.items() if at < len(tracker.claims) and why}
-    tracker = _all(tracker, [Withdraw(at, why) for at, why in withdrawn.items()])
+    tracker = reduce(apply, [Withdraw(at, why) for at, why in withdrawn.items()], tracker)
     claims = tuple(_new_claims(tracker, verdict.claims))
-    tracker = _all(tracker, [State(claim) for claim in claims])
+    tracker = reduce(apply, [State(claim) for claim in claims], tracker)
     left = tuple(requirement.gap for requirement in tracker.open)
     changed = GapsChanged(iteration, supported, waived, retracted, tuple(r.id for r in extended), left)
     additions = tuple(Acted(iteration, "extend", detail=asdict(requirement)) for requirement in extended)
@@ -252,9 +252,3 @@ def _new_claims(tracker: Tracker, claims: Iterable[Claim]) -> Iterator[Claim]:
         if sources and claim.text.casefold() not in known and len(known) < MAX_CLAIMS:
             known.add(claim.text.casefold())
             yield replace(claim, sources=sources)
-
-
-def _all(tracker: Tracker, events: list[TrackerEvent]) -> Tracker:
-    for event in events:
-        tracker = apply(tracker, event)
-    return tracker

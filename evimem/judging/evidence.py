@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -12,7 +12,6 @@ from ..protocols import Store
 from ..types.results import MAX_COUNT, Citation
 from ..types.stored import EVERYTHING, Scope
 from ..types.trace import Called
-from ..types.type_variables import T
 from ..types.values import Fact, Gap, Hints, Tier, TimeSpan, Turn
 from .tracker import Claim, Requirement, Tracker
 
@@ -174,8 +173,7 @@ class View:
     what another says. `before` is the verdict of the check before, calibrated; None at the first. `variant` is how the
     loop goes to work, `form` how the answer is to be written, in words. With `by_fact` the facts of `shown` stand for
     their turns, which only the answer is given. `context` holds, per shown turn id, the dialogue around it in order,
-    the turn included. `memo` is the judge's own: values that it keeps between the checks of one question, which share
-    it; the loop never looks inside.
+    the turn included. `page` holds the lines (`evimem.page.loop_page.Item`) that a model's page has so far.
     """
 
     analysis: Analysis
@@ -191,7 +189,7 @@ class View:
     context: Mapping[str, tuple[Turn, ...]] = field(hash=False)
     tracker: Tracker
     store: Store = field(compare=False, repr=False)
-    memo: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+    page: tuple[Any, ...] = field(default=(), compare=False, repr=False)
     pinned: frozenset[str] = frozenset()
     scope: Scope = EVERYTHING
     before: Verdict | None = None
@@ -218,6 +216,12 @@ class View:
         """The turns of the dialogue around the shown ones, by id."""
         return {turn.id: turn for dialogue in self.context.values() for turn in dialogue}
 
+    def show_only(self, turn_ids: Collection[str]) -> View:
+        """Return the view in which no turn with another id is shown, found or around."""
+        shown = tuple(item for item in self.shown if item.turn.id in turn_ids)
+        near = {one.turn.id: tuple(turn for turn in self.context[one.turn.id] if turn.id in turn_ids) for one in shown}
+        return replace(self, shown=shown, context=near)
+
     def limited_to(self, turn_ids: Collection[str]) -> View:
         """Return the view without any other turn: one may have been forgotten since it was shown."""
         context = {
@@ -227,17 +231,6 @@ class View:
         }
         found, shown = (tuple(one for one in some if one.turn.id in turn_ids) for some in (self.evidence, self.shown))
         return replace(self, evidence=found, shown=shown, context=context)
-
-    def cached(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return the value cached under a key for all checks of a question, made at the first of them."""
-        if key not in self.memo:
-            self.memo[key] = make()
-        found: T = self.memo[key]
-        return found
-
-    def cached_at_check(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return the value cached under a key for one check and the answer after it: the shown turns decide it."""
-        return self.cached((key, self.iteration, tuple(item.turn.id for item in self.shown)), make)
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,6 +247,8 @@ class Verdict:
     `pinned` are the ids of turns that show the gaps. `notes` are short sentences to check and use in the answer.
     `names` are names in the question that the judge found, and the analysis did not: their facts are counted too (E7).
     `draft` is the answer that came with the verdict; None where the judge was asked for none, or gave none.
+    `basis` is the judge's own reading of the evidence, which it words the answer from (`Judge.answer`) and goes on from
+    at the next check (`View.before`); a loop passes it on.
     """
 
     tier: Tier
@@ -275,6 +270,7 @@ class Verdict:
     claims: tuple[Claim, ...] = ()
     withdrawn: Mapping[int, str] = field(default_factory=dict, hash=False)
     draft: Draft | None = None
+    basis: Any = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -232,8 +232,8 @@ class Judge(Protocol):
         """
         ...
 
-    def fitting_ids(self, view: View) -> Collection[str]:
-        """Return the ids of the turns of a view, found or around, that there is room for on this judge's page."""
+    def fit_page(self, view: View) -> View:
+        """Return a view with the page that this judge reads, and without the turns that there is no room for on it."""
         ...
 
     def judge(self, view: View) -> Flow[Verdict]:

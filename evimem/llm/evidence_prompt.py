@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from ..judging.evidence import Evidence, View
 from ..page.compose import in_dialogue_order
-from ..page.loop_page import NO_LINE, extend_page, fitting, page_so_far, page_text
+from ..page.loop_page import NO_LINE, extend_page, fitting, lines_of_view, page_text
 from ..text.prompt_text import caption_line, escape_attribute, format_time, mark_lines, quote_name
 from ..times import render
 from ..types.trace import Complete
@@ -68,7 +68,7 @@ def show_evidence(
 
     With `only`, the turns of these ids.
     """
-    items = [one for one in extend_page(view) if not only or one.line.turn.id in only]
+    items = [one for one in lines_of_view(view, extend_page(view)) if not only or one.line.turn.id in only]
     items = fitting(items, view.decisive, room)
     if by_time:
         place = {line.turn.id: at for at, line in enumerate(in_dialogue_order(view.store, [one.line for one in items]))}
@@ -81,12 +81,12 @@ def show_evidence(
 
 def shown_so_far(view: View) -> ShownEvidence:
     """Return the turns of all pages of a question, without their text: a reply may still name them."""
-    return ShownEvidence("", {one.label: one.line.turn for one in page_so_far(view)})
+    return ShownEvidence("", {one.label: one.line.turn for one in extend_page(view)})
 
 
 def claim_lines(view: View) -> str:
     """Return the claims so far, each with the labels of the items that state it."""
-    labels = {one.line.turn.id: one.label for one in page_so_far(view)}
+    labels = {one.line.turn.id: one.label for one in extend_page(view)}
     lines = []
     for place, claim in enumerate(view.tracker.claims, 1):
         if not claim.withdrawn:
@@ -95,9 +95,11 @@ def claim_lines(view: View) -> str:
     return "\n".join(lines)
 
 
-def fitting_ids(view: View, room: float = math.inf) -> frozenset[str]:
-    """Return the ids of the turns of a view that its page has room for."""
-    return frozenset(one.line.turn.id for one in fitting(extend_page(view), view.decisive, room))
+def fit_page(view: View, room: float = math.inf) -> View:
+    """Return a view with its page, and without the turns that this has no room for within `room` characters."""
+    page = extend_page(view)
+    there = fitting(lines_of_view(view, page), view.decisive, room)
+    return replace(view, page=page).show_only({one.line.turn.id for one in there})
 
 
 def show_facts(view: View, *, with_turns: bool, room: float) -> ShownEvidence:

@@ -23,7 +23,7 @@ from .evidence_prompt import (
     ShownEvidence,
     claim_lines,
     evidence_request,
-    fitting_ids,
+    fit_page,
     show_evidence,
     show_facts,
     shown_so_far,
@@ -71,6 +71,18 @@ LAST_DIRECTIVE = "This is the last decision: the action is answer, and draft is 
 
 
 @dataclass(frozen=True, slots=True)
+class Room:
+    """The basis of a model's verdict: how many characters of evidence it was found to read at most."""
+
+    characters: float = math.inf
+
+    @classmethod
+    def of(cls, verdict: Verdict | None) -> Room:
+        """Return the room that was found when a verdict was asked for; no limit where that is not known."""
+        return verdict.basis if verdict is not None and isinstance(verdict.basis, cls) else cls()
+
+
+@dataclass(frozen=True, slots=True)
 class LLMJudge:
     """Judges and answers by asking a model.
 
@@ -88,9 +100,11 @@ class LLMJudge:
         """True: a model can choose tools, and finds the evidence among more turns."""
         return True
 
-    def fitting_ids(self, view: View) -> frozenset[str]:
-        """Return the ids of the turns that fit into a prompt; fewer, once a model could not read so many."""
-        return frozenset(item.turn.id for item in view.shown) if view.by_fact else fitting_ids(view, _room(view))
+    def fit_page(self, view: View) -> View:
+        """Return a view with the turns that fit into a prompt; fewer, once a model could not read so many."""
+        if view.by_fact:
+            return view.show_only({item.turn.id for item in view.shown})
+        return fit_page(view, Room.of(view.before).characters)
 
     def judge(self, view: View) -> Flow[Verdict]:
         """Return the model's verdict on the shown evidence."""
@@ -109,10 +123,10 @@ class LLMJudge:
             return ask_model(request, first, ledger, at_last=partial(first, repaired=True))
 
         page = partial(show_facts, with_turns=False) if view.by_fact else show_evidence
-        verdict = yield from within_room(view, page, check)
+        verdict, room = yield from within_room(view, page, check, Room.of(view.before))
         if _separate(view):
             verdict = replace(verdict, names=names, query=(yield from _ask_next_query(view, verdict, ledger)))
-        return self._with_calls(verdict, ledger)
+        return self._with_calls(verdict, ledger, room)
 
     def decide(self, view: View, stage: Stage) -> Flow[Decided]:
         """Return the model's decision by the shown evidence, in one request."""
@@ -157,7 +171,8 @@ class LLMJudge:
         page = partial(show_evidence, by_time=True, only=_decisive(view, verdict))
         if view.by_fact:
             page = partial(show_facts, with_turns=True)
-        return (yield from within_room(view, page, word))
+        draft, _ = yield from within_room(view, page, word, Room.of(verdict))
+        return draft
 
     def _ask_page(
         self,
@@ -171,12 +186,12 @@ class LLMJudge:
         def made_of(shown: ShownEvidence) -> Flow[Made]:
             return ask(request(shown), lambda reply: parse(reply, view, shown), ledger)
 
-        made = yield from within_room(view, show_evidence, made_of)
-        return replace(made, verdict=self._with_calls(made.verdict, ledger))
+        made, room = yield from within_room(view, show_evidence, made_of, Room.of(view.before))
+        return replace(made, verdict=self._with_calls(made.verdict, ledger, room))
 
-    def _with_calls(self, verdict: Verdict, ledger: Ledger) -> Verdict:
+    def _with_calls(self, verdict: Verdict, ledger: Ledger, room: Room) -> Verdict:
         probability = None if self.probability is None else self.probability(verdict.confidence)
-        return replace(verdict, probability=probability, calls=ledger.calls)
+        return replace(verdict, probability=probability, calls=ledger.calls, basis=room)
 
 
 def _separate(view: View) -> bool:
@@ -301,25 +316,22 @@ def _wishes(wishes: Sequence[StandingInstruction]) -> str:
     return f"\n{bounds}\n<wishes>\n{said}\n</wishes>\n" if said else ""
 
 
-def within_room(view: View, page: Callable[..., ShownEvidence], ask: Callable[[ShownEvidence], Flow[T]]) -> Flow[T]:
+def within_room(
+    view: View, page: Callable[..., ShownEvidence], ask: Callable[[ShownEvidence], Flow[T]], room: Room
+) -> Flow[tuple[T, Room]]:
     """Ask about a page of evidence; with half of it, again and again, where the model cannot read so much.
 
-    A size that was too large is not retried for the same question. Raise PromptTooLong below `MIN_ROOM_CHARACTERS`.
+    Return the reply with the room that was left: later requests about the question begin with that. Raise PromptTooLong
+    below `MIN_ROOM_CHARACTERS`.
     """
     while True:
-        shown = page(view, room=_room(view))
+        shown = page(view, room=room.characters)
         try:
-            return (yield from ask(shown))
+            return (yield from ask(shown)), room
         except PromptTooLong:
-            view.memo["room"] = min(_room(view), len(shown.text)) // 2  # a page is never shorter than one turn
-            if view.memo["room"] < MIN_ROOM_CHARACTERS:
+            room = Room(min(room.characters, len(shown.text)) // 2)  # a page is never shorter than one turn
+            if room.characters < MIN_ROOM_CHARACTERS:
                 raise
-
-
-def _room(view: View) -> float:
-    """Return how many characters of evidence a model was found to read at most."""
-    room: float = view.memo.get("room", math.inf)
-    return room
 
 
 def _decisive(view: View, verdict: Verdict) -> frozenset[str]:

@@ -43,12 +43,11 @@ def _quote_instead(session: Session, check: Check, why: str | None) -> Flow[Draf
         return None
     if all(item.path != "anchor" for item in session.retrieval.evidence):
         return None
-    view = replace(check.view, memo={})
-    verdict = yield from judge.judge(view)
+    verdict = yield from judge.judge(check.view)
     told = verdict.confidence if verdict.probability is None else verdict.probability
     if verdict.tier is Tier.NONE or told < judge.abstain_below:
         return None
-    draft = yield from judge.answer(view, verdict, "direct")
+    draft = yield from judge.answer(check.view, verdict, "direct")
     if draft.text is None or ((draft.confidence or 0.0) < MIN_QUOTE_PROBABILITY and not _contradicts_itself(check)):
         return None
     return replace(draft, reason=f"{NO_ANSWER_REASON}{f' ({why})' if why else ''}; these lines may hold it")

@@ -15,7 +15,7 @@ from ..page.question import LEAST, MOST, TOKENS_PER_HIT, Asked, BlockSearch, fin
 from ..text.names import names
 from ..types.results import Answer
 from ..types.trace import Complete
-from ..types.values import Gap, Hit, Query, Tier
+from ..types.values import Gap, Hit, Query
 from .answering import answer_rounds
 from .evidence_view import EDGE_SHARE
 from .retrieve import Retrieval, Search, Task, TupleRetrieval, is_new_query, query_from_gaps
@@ -217,19 +217,3 @@ class Once(Rounds):
     def stop_reason(self, number: int, check: Check) -> str:
         """End after it."""
         return "single pass"
-
-
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """The tier of the evidence, the probability that it answers the question, and the gaps, the worst first."""
-
-    tier: Tier
-    confidence: float
-    missing: tuple[Gap, ...]
-
-
-def judge_evidence(task: Task) -> Flow[Judgement]:
-    """Ask as IRIS does, and return the judgement of the evidence in its answer or abstention."""
-    answer = yield from Iris()(task)
-    confidence = 1.0 - answer.confidence if answer.abstained else answer.confidence
-    return Judgement(answer.tier, confidence, answer.gaps)

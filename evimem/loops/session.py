@@ -15,7 +15,7 @@ from ..flow import Flow, within
 from ..judging.apply_verdict import all_gaps, clamp_verdict, follow
 from ..judging.evidence import Ablation, Analysis, Draft, Evidence, Variant, Verdict, View
 from ..judging.tracker import Show, Tracker, apply, shown_witnesses, start
-from ..page.loop_page import lines_to_add, page_so_far
+from ..page.loop_page import lines_to_add
 from ..query.analysis import analyse
 from ..query.remaining_turns import remaining
 from ..types.stored import EVERYTHING, MemoryOverview
@@ -106,7 +106,7 @@ class Session:
         supposed, indexed = self.analysis.supposed, self.has("index")
         self._counter = EntityCounter(task.store, task.scope, variant.delta, indexed=indexed, supposed=supposed)
         self._names: tuple[str, ...] = self.analysis.entities
-        self._memo: dict[Any, Any] = {}
+        self._page: tuple[Any, ...] = ()  # the lines of a model's page so far
         self._started = task.clock()
 
     @property
@@ -141,10 +141,8 @@ class Session:
         With `only`, the view is of the turns of these ids. Turns without room on the judge's own page are left out.
         """
         view = _view(self, iteration, entities, only)
-        there = self.task.judge.fitting_ids(view)
-        shown = tuple(item for item in view.shown if item.turn.id in there)
-        near = {item.turn.id: tuple(turn for turn in view.context[item.turn.id] if turn.id in there) for item in shown}
-        view = replace(view, shown=shown, context=near)
+        view = self.task.judge.fit_page(view)
+        shown, self._page = view.shown, view.page
         if reads_page(self):
             view = replace(view, entities=self._counter.count(entities, shown))
         turns = [item.turn.id for item in shown]
@@ -160,6 +158,8 @@ class Session:
         """Track and calibrate a verdict and record it."""
         iteration = view.iteration
         self.checks += 1
+        if verdict.basis is None and self.before is not None:  # no judge has read this check
+            verdict = replace(verdict, basis=self.before.basis)
         if found := [name for name in verdict.names if name not in self._names and self.has("entities")]:
             self._names += tuple(found)
             view = replace(view, entities={**view.entities, **self._counter.count(found, view.evidence)})
@@ -237,7 +237,7 @@ def fitting(session: Session, hits: Sequence[Hit], path: str, iteration: int) ->
 def has_unseen_words(session: Session, iteration: int) -> bool:
     """Return whether a model's page would get a line: of a new turn, or of words that it left out."""
     view = _view(session, iteration, (), None)
-    return bool(page_so_far(view) and lines_to_add(view))
+    return bool(view.page and lines_to_add(view))
 
 
 def _view(session: Session, iteration: int, entities: Iterable[str], only: Collection[str] | None) -> View:
@@ -271,7 +271,7 @@ def _view(session: Session, iteration: int, entities: Iterable[str], only: Colle
         shown=tuple(item for item in shown if item.turn.id in context),
         context=context,
         tracker=session.tracker,
-        memo=session._memo,
+        page=session._page,
         pinned=session.pinned,
         scope=session.task.scope,
         store=session.task.store,

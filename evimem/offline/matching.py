@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache, lru_cache, partial
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -23,9 +23,10 @@ from ..text.misspellings import other_spellings
 from ..text.sentences import sentences_around
 from ..text.terms import STOP_WORDS, stem, vocabulary_stems, words
 from ..types.values import Turn
-from ..types.vectors import Vectors, all_products, products
+from ..types.vectors import all_products, products
 
 Place = tuple[int, int]  # half-open, characters
+UnitKey = tuple[str, "str | None", "Place | None"]  # a turn's id, its addressee and the passage that was found
 # Bounds on the reading of one turn: a message of a megabyte must not take longer than a long letter.
 _MAX_TURN_CHARACTERS = 10_000
 _MAX_TURN_SENTENCES = 200
@@ -66,30 +67,22 @@ _EMBEDDER = StaticEmbedder()
 Array = NDArray[np.float32]
 
 
-def order_turns(view: View) -> tuple[Turn, ...]:
-    """Return the found turns and those around them by time; the dialogue orders those of one time."""
-
-    def sort_turns() -> tuple[Turn, ...]:
-        turns: dict[str, Turn] = {item.turn.id: item.turn for item in view.evidence}
-        before: dict[str, Turn] = {}
-        for around in view.context.values():
-            turns.update((turn.id, turn) for turn in around)
-            before.update((later.id, earlier) for earlier, later in pairwise(around) if earlier.time == later.time)
-
-        def depth(turn: Turn) -> int:
-            steps = 0
-            while turn.id in before:
-                turn, steps = before[turn.id], steps + 1
-            return steps
-
-        return tuple(sorted(turns.values(), key=lambda turn: (turn.time, turn.session, depth(turn))))
-
-    return view.cached_at_check("in order", sort_turns)
-
-
 def turn_places(view: View) -> dict[str, int]:
-    """Return the position of each turn in that order, by id."""
-    return {turn.id: place for place, turn in enumerate(order_turns(view))}
+    """Return the position of each found turn, and of those around, by time; the dialogue orders those of one time."""
+    turns: dict[str, Turn] = {item.turn.id: item.turn for item in view.evidence}
+    before: dict[str, Turn] = {}
+    for around in view.context.values():
+        turns.update((turn.id, turn) for turn in around)
+        before.update((later.id, earlier) for earlier, later in pairwise(around) if earlier.time == later.time)
+
+    def depth(turn: Turn) -> int:
+        steps = 0
+        while turn.id in before:
+            turn, steps = before[turn.id], steps + 1
+        return steps
+
+    ordered = sorted(turns.values(), key=lambda turn: (turn.time, turn.session, depth(turn)))
+    return {turn.id: place for place, turn in enumerate(ordered)}
 
 
 def _pronoun_pattern(*kinds: str) -> re.Pattern[str]:
@@ -123,8 +116,8 @@ class SentenceUnit:
         return (self.turn.caption or "") if self.caption else self.turn.text
 
 
-def split_view(view: View) -> list[SentenceUnit]:
-    """Return the sentences of the shown turns and of the dialogue around them, cached from check to check."""
+def split_view(view: View, known: Mapping[UnitKey, Sequence[SentenceUnit]]) -> dict[UnitKey, Sequence[SentenceUnit]]:
+    """Return the sentences of the shown turns and of those around them; `known` are those of an earlier check."""
     turns: dict[str, Turn] = {item.turn.id: item.turn for item in view.shown}
     addressees: dict[str, str | None] = {}
     for item in view.shown:
@@ -135,10 +128,11 @@ def split_view(view: View) -> list[SentenceUnit]:
                 addressees[turn.id] = addressee(turn, dialogue)
     passages = {item.turn.id: item.span for item in view.shown}
     asked = frozenset(stem(word)[:_ROOT_LETTERS] for word in view.analysis.keywords)
-    found: list[SentenceUnit] = []
+    found: dict[UnitKey, Sequence[SentenceUnit]] = {}
     for turn in turns.values():
         to, passage = addressees.get(turn.id), passages.get(turn.id)
-        found += view.cached(("units", turn.id, to, passage), partial(split_turn, turn, to, passage, asked))
+        key = turn.id, to, passage
+        found[key] = known[key] if key in known else split_turn(turn, to, passage, asked)
     return found
 
 
@@ -239,12 +233,17 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """All sentences of a view, best score first, with the target of the question and the weights of its words."""
+    """All sentences of a view, best score first, with the target of the question and the weights of its words.
+
+    `units` are the sentences of each turn and `vectors` their vectors by text, shape (dimension,), for the next check.
+    """
 
     analysis: Analysis
     target: str | None
     weights: Mapping[str, float]
     ranked: tuple[Match, ...]
+    units: Mapping[UnitKey, Sequence[SentenceUnit]] = field(default_factory=dict, compare=False, repr=False)
+    vectors: Mapping[str, Array] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def absent(self) -> tuple[str, ...]:
@@ -259,24 +258,24 @@ class Matches:
         return tuple(sorted(absent, key=lambda word: -self.weights[word]))
 
 
-def match_sentences(view: View) -> Matches:
+def match_sentences(view: View, earlier: Matches | None = None) -> Matches:
     """Score every sentence of the shown evidence and of the dialogue around it.
 
-    The scores of a check are cached for the answer that follows it.
+    `earlier` are the matches of an earlier check of the question: what was read for them is not read again.
     """
-    return view.cached_at_check("matches", lambda: _match(view, view.analysis))
-
-
-def _match(view: View, analysis: Analysis) -> Matches:
-    target, found = target_of(analysis), split_view(view)
+    analysis, known = view.analysis, earlier or Matches(view.analysis, None, {}, ())
+    units = split_view(view, known.units)
+    target, found = target_of(analysis), [unit for some in units.values() for unit in some]
     weights = {word: MIN_WORD_WEIGHT + rarity(stem(word)) for word in analysis.keywords}
     if not found:
-        return Matches(analysis, target, weights, ())
+        return Matches(analysis, target, weights, (), known.units, known.vectors)
     said = keyword_matrix(analysis.keywords, found, analysis)
     share = np.array(list(weights.values()), np.float32)
     total = float(share.sum()) or 1.0
     coverage = share @ said / total
-    alone = coverage + np.maximum(_cosines(view, analysis, found), 0)
+    asked, vectors = embed_units(analysis, found, known.vectors)
+    cosines = products(np.stack([vectors[unit.text] for unit in found]), vectors[asked])
+    alone = coverage + np.maximum(cosines, 0)
     turn, question, near = _spread_over_dialogue(view, found, np.concatenate([alone[None, :], said]))
     score = alone + (TURN_SHARE * turn + QUESTION_SHARE * question + NEAR_SHARE * near)[0]
     widened = np.maximum(TURN_WORD_CREDIT * turn, QUESTION_WORD_CREDIT * question)
@@ -298,7 +297,8 @@ def _match(view: View, analysis: Analysis) -> Matches:
         )
         for index, unit in enumerate(found)
     ]
-    return Matches(analysis, target, weights, tuple(sorted(matches, key=lambda item: -item.score)))
+    ranked = tuple(sorted(matches, key=lambda item: -item.score))
+    return Matches(analysis, target, weights, ranked, {**known.units, **units}, vectors)
 
 
 def _spread_over_dialogue(view: View, found: Sequence[SentenceUnit], values: Array) -> tuple[Array, Array, Array]:
@@ -417,12 +417,15 @@ def word_vector(word: str) -> Array:
     return row
 
 
-def _cosines(view: View, analysis: Analysis, found: Sequence[SentenceUnit]) -> Vectors:
-    """Return the cosine of each sentence and the question without the target's name: they say "I"."""
+def embed_units(
+    analysis: Analysis, found: Sequence[SentenceUnit], known: Mapping[str, Array]
+) -> tuple[str, Mapping[str, Array]]:
+    """Return the question without the target's name, as sentences say "I", and the vectors of it and of each sentence.
+
+    Vectors are by text, shape (dimension,); those in `known` are kept.
+    """
     asked = analysis.question
     for name in analysis.asked:
         asked = _name_pattern(name).sub("", asked)
-    known: dict[str, Array] = view.memo.setdefault("vectors", {})
     new = [text for text in dict.fromkeys([asked, *(unit.text for unit in found)]) if text not in known]
-    known.update(zip(new, _EMBEDDER.embed(new), strict=True))
-    return products(np.stack([known[unit.text] for unit in found]), known[asked])
+    return asked, {**known, **dict(zip(new, _EMBEDDER.embed(new), strict=True))}

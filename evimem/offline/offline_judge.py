@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from ..errors import or_else
 from ..extract.rule_extractor import RuleExtractor, conventions_of
@@ -28,7 +27,7 @@ from ..judging.judge import (
 from ..judging.tracker import Requirement
 from ..lang.guess import is_english
 from ..protocols import Extractor
-from ..text.names import NameSearch
+from ..text.names import names
 from ..text.terms import words
 from ..times import mentions_time
 from ..types.stored import Keyword
@@ -47,6 +46,15 @@ _MAX_CANDIDATES = 5  # sentences that may be witnesses of a requirement
 _MAX_WITNESSES = 3
 _MIN_WITNESS_OWNERSHIP = 0.5  # weight (0 to 1) by which a witness must be about the target
 _MAX_REASON_WORDS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """The reading of the evidence that a verdict rests on: the turns that were read, by id, and what they may hold."""
+
+    turns: tuple[str, ...]
+    matches: Matches
+    likely: LikelyTurns | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +79,9 @@ class OfflineJudge:
         """False: rules cannot choose tools, nor do they answer better with more evidence."""
         return False
 
-    def fitting_ids(self, view: View) -> frozenset[str]:
-        """Return the ids of all turns of the view: rules have no prompt to fit."""
-        return view.readable
+    def fit_page(self, view: View) -> View:
+        """Return the view: rules have no page to fit."""
+        return view
 
     def judge(self, view: View) -> Flow[Verdict]:
         """Return a verdict; see `judge_view`. In other languages than English it is partial at most."""
@@ -110,7 +118,8 @@ class OfflineJudge:
         """Accept by the verdict alone, without an answer; its witnesses and the turns that match best are critical."""
         view = without_repeats(view)
         verdict = yield from self.judge(view)
-        best = [] if verdict.tier is Tier.NONE else [m.unit.turn.id for m in match_sentences(view).ranked if m.shown]
+        ranked = () if verdict.tier is Tier.NONE else basis_of(verdict, view, self).matches.ranked
+        best = [match.unit.turn.id for match in ranked if match.shown]
         witnesses = (turn_id for ids in verdict.supported.values() for turn_id in ids)
         kept = tuple(dict.fromkeys((*reading.critical, *best[:_MAX_WITNESSES], *witnesses)))
         accepted = is_decisive(verdict, view, reading.number, self.constants.exact)
@@ -153,11 +162,11 @@ def judge_view(view: View, by: OfflineJudge) -> Verdict:
     `confidence` is the probability that the view holds all that an answer needs, `probability` that anything near the
     question was told. Only variants that follow a paper to the letter get an exact verdict.
     """
-    matches, constants = match_sentences(view), by.constants
+    basis, constants = read_evidence(view, by), by.constants
+    matches, found = basis.matches, basis.likely
     if not matches.ranked:
         gaps = tuple(need.gap for need in view.tracker.open)
-        return Verdict(Tier.NONE, 0.0, gaps=gaps, reason=refusal_reason(matches), probability=0.0)
-    found = cached_likely_turns(view, by)
+        return Verdict(Tier.NONE, 0.0, gaps=gaps, reason=refusal_reason(matches), probability=0.0, basis=basis)
     ranked = {"likely": found.mean, "other": rate_other_owner(view, matches, found.first)} if found is not None else {}
     measured = or_else(None, by.signals, view, matches)
     signals = {**(measured or {}), **ranked}
@@ -186,28 +195,39 @@ def judge_view(view: View, by: OfflineJudge) -> Verdict:
         reason=refusal_reason(matches) if doubtful else "",
         probability=spoken_of,
         signals={**signals, "score": score},
+        basis=basis,
     )
 
 
-def cached_likely_turns(view: View, by: OfflineJudge) -> LikelyTurns | None:
-    """Return the turns that most probably hold the answer, cached for the answer that follows a check."""
-    return view.cached_at_check("likely", lambda: likely_turns(view, match_sentences(view), by.constants.likely))
+def read_evidence(view: View, by: OfflineJudge) -> Basis:
+    """Read the shown evidence; what the check before has read is not read again."""
+    before = view.before.basis if view.before is not None else None
+    matches = match_sentences(view, before.matches if isinstance(before, Basis) else None)
+    turns = tuple(item.turn.id for item in view.shown)
+    return Basis(turns, matches, likely_turns(view, matches, by.constants.likely))
+
+
+def basis_of(verdict: Verdict, view: View, by: OfflineJudge) -> Basis:
+    """Return the basis of a verdict; read the view where the verdict is another judge's, or turns have gone since."""
+    basis = verdict.basis
+    is_of_view = isinstance(basis, Basis) and basis.turns == tuple(item.turn.id for item in view.shown)
+    return basis if is_of_view else read_evidence(view, by)
 
 
 def quote_likely_turns(view: View, verdict: Verdict, by: OfflineJudge) -> Draft:
     """Quote the lines to read. `verdict` gives the probability that anything near was told, and the signals."""
-    found = cached_likely_turns(view, by)
-    if found is None:
-        return Draft(None, reason=refusal_reason(match_sentences(view)))
+    basis = basis_of(verdict, view, by)
+    if basis.likely is None:
+        return Draft(None, reason=refusal_reason(basis.matches))
     told = log_odds(verdict.confidence if verdict.probability is None else verdict.probability)
     holds = by.constants.holds.probability({**verdict.signals, "told": told})
     english = is_in_english(view)
     tier = Tier.INFERRABLE if english and holds >= MIN_INFERRABLE_CONFIDENCE else Tier.PARTIAL
-    gaps = (verdict.gaps or (_uncertainty_gap(match_sentences(view)),)) if tier is Tier.PARTIAL else ()
+    gaps = (verdict.gaps or (_uncertainty_gap(basis.matches),)) if tier is Tier.PARTIAL else ()
     draft = Draft("", kind="quote", confidence=holds, tier=tier, gaps=gaps)
     if told_of := quote_overview(view):
         return _draft(told_of, replace(draft, reason=OVERVIEW_REASON))
-    quotation = quote(view, found, conventions_of(by.extractor))
+    quotation = quote(view, basis.likely, conventions_of(by.extractor))
     reason = QUOTE_REASON if english else UNREAD_REASON
     return _draft(quotation.lines, replace(draft, reason=reason, read=quotation.read))
 
@@ -242,20 +262,15 @@ def quote_best_turn(view: View) -> Draft:
 
 def is_in_english(view: View) -> bool:
     """Return whether the question and most of the best evidence may be read by English rules."""
-
-    def read() -> bool:
-        best = [bool(or_else(None, is_english, item.turn.text)) for item in view.evidence[:_LANGUAGE_TURNS]]
-        return bool(or_else(None, is_english, view.analysis.question)) and 2 * sum(best) >= len(best)
-
-    return view.cached_at_check("english", read)
+    best = [bool(or_else(None, is_english, item.turn.text)) for item in view.evidence[:_LANGUAGE_TURNS]]
+    return bool(or_else(None, is_english, view.analysis.question)) and 2 * sum(best) >= len(best)
 
 
 def _witnesses(need: Requirement, view: View, own: Sequence[Match]) -> tuple[str, ...]:
     """Return the turns that support a requirement."""
-    if need.kind == "entity":  # a turn is read once for all names and checks of a question
+    if need.kind == "entity":
         turns = [item.turn for item in view.shown]
-        search = {turn.id: partial(NameSearch, f"{turn.speaker} {turn.text}") for turn in turns}
-        ids = [turn.id for turn in turns if view.cached(("names", turn.id), search[turn.id]).finds(need.about)]
+        ids = [turn.id for turn in turns if names(f"{turn.speaker} {turn.text}", need.about)]
     elif need.id == "when":
         ids = [item.turn.id for item in view.shown if _is_in_asked_time(view, item)]
     elif need.kind == "time":

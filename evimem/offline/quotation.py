@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -203,7 +203,7 @@ def without_repeats(view: View) -> View:
     if {name.casefold() for name in view.analysis.asked} != {"user"}:
         return view
     turns = (*view.around.values(), *(item.turn for item in view.evidence))
-    repeats = {turn.id for turn in turns if view.cached(("repeats", turn.id), partial(_repeats, view, turn))}
+    repeats = {turn.id for turn in {turn.id: turn for turn in turns}.values() if _repeats(view, turn)}
     if not repeats:
         return view
     context = {turn: tuple(one for one in around if one.id not in repeats) for turn, around in view.context.items()}

@@ -34,9 +34,9 @@ class Item:
 
 
 def extend_page(view: View) -> tuple[Item, ...]:
-    """Add lines for turns of a view that the page does not have, within its tokens; return the lines of its turns."""
-    page: list[Item] = view.memo.setdefault("page", [])
-    there = {item.turn.id for item in view.shown} | view.around.keys()
+    """Return the lines of a page, and after them lines for turns of a view that it does not have, within its tokens."""
+    page: list[Item] = list(view.page)
+    there = view.readable
     known = [one for one in page if one.line.turn.id in there]
     left = view.tokens - sum(one.tokens for one in known)
     if view.whole:  # kept turns leave room for new ones
@@ -52,6 +52,12 @@ def extend_page(view: View) -> tuple[Item, ...]:
             tokens = count_tokens(line_text(label, line, above, "plain"))
             page.append(Item(label, line, view.iteration, rank[line.turn.id], tokens))
             above = line
+    return tuple(page)
+
+
+def lines_of_view(view: View, page: Iterable[Item]) -> tuple[Item, ...]:
+    """Return the lines of a page that are of turns of a view."""
+    there = view.readable
     return tuple(one for one in page if one.line.turn.id in there)
 
 
@@ -69,14 +75,8 @@ def mark_left_out(line: Line) -> Line:
 
 def lines_to_add(view: View) -> frozenset[str]:
     """Return the ids of the turns that `extend_page` would add lines for."""
-    page: list[Item] = view.memo.get("page", [])
-    left = view.tokens - sum(one.tokens for one in page)
-    return frozenset(line.turn.id for line in _new_lines(view, [one.line for one in page], left))
-
-
-def page_so_far(view: View) -> tuple[Item, ...]:
-    """Return all lines of a question's pages."""
-    return tuple(view.memo.get("page", ()))
+    left = view.tokens - sum(one.tokens for one in view.page)
+    return frozenset(line.turn.id for line in _new_lines(view, [one.line for one in view.page], left))
 
 
 def _new_lines(view: View, known: Sequence[Line], tokens: int) -> list[Line]:

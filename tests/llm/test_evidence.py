@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import evimem
 from evimem.embedding.static_embedder import count_tokens
 from evimem.llm.evidence_prompt import show_evidence
+from evimem.page.loop_page import extend_page
 from evimem.testing import ScriptedModel
 from evimem.text.prompt_text import Passages, excerpt, what_is_meant
 from evimem.text.terms import terms
@@ -47,7 +48,7 @@ def test_an_item_keeps_its_label_and_its_words_when_more_is_found():
     first = view_of([turn(1, "a"), long])
     before = show_evidence(first)
     turns = [turn(3, "c"), long, turn(1, "a"), turn(2, "b")]
-    after = show_evidence(replace(view_of(turns, iteration=2, queries=["kiln"]), memo=first.memo))
+    after = show_evidence(replace(view_of(turns, iteration=2, queries=["kiln"]), page=extend_page(first)))
     assert after.text.startswith(before.text)
     assert list(after.items.items())[:2] == list(before.items.items())
 
@@ -66,7 +67,7 @@ def test_no_turn_has_a_second_line_once_it_is_found_itself():
     said, after = turn(2, "A puppy."), turn(3, "It chewed the sofa. " * 20 + "Its name is Biscuit.", "Noah")
     first = view_of([said], context={said.id: (said, after)})
     before = show_evidence(first)
-    found = replace(view_of([after, said], iteration=2, context={said.id: (said, after)}), memo=first.memo)
+    found = replace(view_of([after, said], iteration=2, context={said.id: (said, after)}), page=extend_page(first))
     assert show_evidence(found) == before
     assert before.turn("e2") is after
 
@@ -75,7 +76,7 @@ def test_of_a_cut_turn_that_is_searched_for_the_rest_is_shown_and_nothing_twice(
     long = turn(3, " ".join(f"It rained on day {day}." for day in range(10, 40)))
     first = replace(view_of([long]), tokens=120)
     days = re.findall(r"day \d+", show_evidence(first).text)
-    second = replace(view_of([long], iteration=2), memo=first.memo, tokens=800, parts={"sought": {long.id: ""}})
+    second = replace(view_of([long], iteration=2), page=extend_page(first), tokens=800, parts={"sought": {long.id: ""}})
     text = show_evidence(second).text
     assert 0 < len(days) < 30
     assert sorted(re.findall(r"day \d+", text)) == [f"day {day}" for day in range(10, 40)]
@@ -103,7 +104,7 @@ def test_a_page_keeps_to_its_tokens_and_later_lines_to_those_that_are_left():
     turns = [turn(n, f"word{n} " * 40) for n in range(28)]
     first = replace(view_of(turns), tokens=800)
     assert count_tokens(show_evidence(first).text) <= 800
-    second = replace(view_of(turns, iteration=2), memo=first.memo, tokens=1_200)
+    second = replace(view_of(turns, iteration=2), page=extend_page(first), tokens=1_200)
     assert 1_000 < count_tokens(show_evidence(second).text) <= 1_200 + len("New in check 2:")
 
 
@@ -129,7 +130,7 @@ def test_the_answer_sees_the_lines_of_all_checks_in_order_of_time():
     late, early = turn(20, "later"), turn(3, "earlier")
     first = view_of([late])
     show_evidence(first)
-    second = replace(view_of([early, late], iteration=2), memo=first.memo)
+    second = replace(view_of([early, late], iteration=2), page=extend_page(first))
     assert show_evidence(second).turns == (late, early)
     assert show_evidence(second, by_time=True).turns == (early, late)
 
@@ -138,7 +139,7 @@ def test_what_is_new_in_this_check_is_marked():
     old, new = evidence(turn(1, "a")), evidence(turn(2, "b"), iteration=2)
     first = view_of([old])
     before = show_evidence(first).text
-    after = show_evidence(replace(view_of([new, old], iteration=2), memo=first.memo)).text
+    after = show_evidence(replace(view_of([new, old], iteration=2), page=extend_page(first))).text
     assert after == f"{before}\nNew in check 2:\n[e2] Mira, Sun 3 Mar 2024: b"
 
 

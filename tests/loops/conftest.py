@@ -111,8 +111,8 @@ class ScriptedJudge:
     views: list[View] = field(default_factory=list)
     manners: list[Manner] = field(default_factory=list)
 
-    def fitting_ids(self, view: View) -> frozenset[str]:
-        return view.readable
+    def fit_page(self, view: View) -> View:
+        return view
 
     def judge(self, view: View) -> Flow[Verdict]:
         yield from ()

@@ -75,8 +75,8 @@ class Whim:
     abstain_below: float = 0.0
     uses_model: bool = True
 
-    def fitting_ids(self, view: View) -> frozenset[str]:
-        return view.readable
+    def fit_page(self, view: View) -> View:
+        return view
 
     def judge(self, view: View) -> Flow[Verdict]:
         yield from ()

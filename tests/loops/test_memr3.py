@@ -42,8 +42,8 @@ class ScriptedDecider:
     views: list[View] = field(default_factory=list)
     notes: tuple[str, ...] = ()
 
-    def fitting_ids(self, view: View) -> frozenset[str]:
-        return view.readable
+    def fit_page(self, view: View) -> View:
+        return view
 
     def judge(self, view: View) -> Flow[Verdict]:
         raise AssertionError("this loop asks for decisions")
