@@ -15,7 +15,7 @@ from uuid import uuid4
 from ..errors import InvalidTurn
 from ..flow import Flow
 from ..lang import ENGLISH
-from ..loaders.chat_messages import ChatMessage, read_message, words_of
+from ..loaders.chat_messages import ChatMessage, read_kept, read_message, words_of
 from ..store.keeper import Keeper
 from ..text.memory_fence import OPEN
 from ..text.terms import words
@@ -557,7 +557,7 @@ def _message_of(turn: Turn) -> ChatMessage:
     raw = turn.metadata.get("message")
     if isinstance(raw, str) and OPEN not in raw:
         try:
-            message = read_message(json.loads(raw))
+            message = read_kept(raw)
             if message.text.strip() == turn.text.strip():
                 return message
         except (ValueError, RecursionError):

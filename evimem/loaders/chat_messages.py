@@ -12,12 +12,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Literal
 from unicodedata import normalize
 
 from ..types.results import UNKNOWN_ROLE
-from .json_values import Json, held_by, is_media, kept, media_label, mismatch_error, name_in, time_of
+from .json_values import Json, held_by, is_media, kept, media_label, mismatch_error, name_in, time_of, type_mismatch
 
 EMPTY_TEXT = "[empty message]"  # of a message that says nothing
 TIMES = ("time", "created_at", "timestamp", "create_time", "createdAt")
@@ -88,10 +89,20 @@ def read_message(message: object) -> ChatMessage:
     if held is None:
         raise mismatch_error("a message", message, "a mapping with role and content, or an object of a provider")
     try:
-        whole = kept(held)
-        return _read(whole, json.dumps(whole))
+        return read_kept(json.dumps(kept(held)))
     except RecursionError as error:
         raise ValueError("a message cannot be kept as JSON: it is nested too deeply") from error
+
+
+def read_kept(raw: str) -> ChatMessage:
+    """Return a message of which `raw` was kept, its `ChatMessage.raw`. Raise ValueError for JSON that is no message."""
+    # A list of messages comes again with every exchange: those of up to 2,000 characters are read once.
+    return _read_short(raw) if len(raw) <= 2_000 else _read(raw)
+
+
+@lru_cache(maxsize=2_048)
+def _read_short(raw: str) -> ChatMessage:
+    return _read(raw)
 
 
 def words_of(message: Any, role: str) -> str:
@@ -144,7 +155,10 @@ def _part_named(part: Json) -> Json:
     return {"type": "input_text" if str(part["type"]).startswith("input_") else "text", "text": text}
 
 
-def _read(whole: dict[str, Json], raw: str) -> ChatMessage:
+def _read(raw: str) -> ChatMessage:
+    whole = json.loads(raw)
+    if not isinstance(whole, dict):
+        raise type_mismatch("a kept message", whole, "the JSON of a mapping")
     message = _unwrap(whole)
     pieces = [piece for piece in _pieces(message) if piece.text.strip()]
     role, speaker = _role(message, pieces)

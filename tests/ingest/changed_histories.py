@@ -5,16 +5,17 @@ word long.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from pathlib import Path
 from random import Random
 from typing import Any
 
-import evimem
 from evimem import Memory
-from tests.ingest.histories import Fast, Silent
+from evimem.api.core import Core
+from evimem.types.values import is_discarded
+from tests.ingest.histories import Fast
+from tests.reference.session_store import SessionStore
 
 STYLES = ("whole", "last exchange", "only new", "window", "ids", "times")
 CHANGES = ("none", "regenerate", "cut off", "save in part", "edit", "delete", "summarise", "mint ids")
@@ -24,7 +25,6 @@ BY_STYLE = {  # a client that gives an exchange at a time can change no more tha
     "window": ("none", "regenerate", "cut off", "save in part", "edit"),
     "times": ("none", "regenerate", "cut off", "save in part", "edit", "delete"),
 }
-CHATS_A_FILE = 200
 WORDS = "roof barn slate gutter pump drain cellar lantern hedge anvil kiln loom ferry orchard quarry mill".split()
 Message = dict[str, Any]
 
@@ -100,29 +100,39 @@ class Client:
         return self.history[-6:] if self.style == "window" else self.history[:]
 
 
-def run(count: int, seed: int, folder: Path) -> dict[str, Counter[str]]:
+def run(numbers: Iterable[int], seed: int, memory: Memory) -> dict[str, Counter[str]]:
     """Return how many messages were said, lost, doubled, and stored twice with a report of doubt, by style."""
     table: dict[str, Counter[str]] = {style: Counter() for style in STYLES}
-    for start in range(0, count, CHATS_A_FILE):
-        with evimem.open(folder / f"{start}.evimem", embedder=Fast(), extractor=Silent()) as memory:
-            for number in range(start, min(start + CHATS_A_FILE, count)):
-                client = Client(STYLES[number % len(STYLES)], Random(f"{seed} {number}"))
-                table[client.style] += judge(memory, client, f"s{number}")
-        for file in folder.iterdir():
-            file.unlink()
+    for number in numbers:
+        one = client(seed, number)
+        table[one.style] += judge(one, *told(memory, one, f"s{seed} {number}"))
     return table
 
 
-def judge(memory: Memory, client: Client, session: str) -> Counter[str]:
-    """Hand a chat over and count."""
-    doubtful: set[str] = set()
+def client(seed: int, number: int) -> Client:
+    """Return the client of a number, a style each in turn."""
+    return Client(STYLES[number % len(STYLES)], Random(f"{seed} {number}"))
+
+
+def in_memory() -> Memory:
+    """Return a memory over the reference of sessions, which takes no time: `remember` itself is the same."""
+    return Memory(Core(SessionStore(), Fast()))
+
+
+def told(memory: Memory, client: Client, session: str) -> tuple[list[tuple[str, str]], list[tuple[str, bool]]]:
+    """Hand a chat over; return each message with its outcome, and the texts stored, with those marked as discarded."""
+    outcomes = []
     for number, given in enumerate(client.calls()):
         at = datetime(2024, 4, 1, 12) + timedelta(minutes=number)
-        report = memory.remember(given, session=session, time=at)
-        doubtful |= {
-            one["content"] for one, status in zip(given, report.statuses, strict=True) if status.outcome == "uncertain"
-        }
-    stored = Counter(turn.text for turn in memory.turns(session=session))
+        statuses = memory.remember(given, session=session, time=at).statuses
+        outcomes += [(one["content"], status.outcome) for one, status in zip(given, statuses, strict=True)]
+    return outcomes, [(turn.text, is_discarded(turn)) for turn in memory.turns(session=session)]
+
+
+def judge(client: Client, outcomes: list[tuple[str, str]], kept: list[tuple[str, bool]]) -> Counter[str]:
+    """Count the messages of a chat by what became of them."""
+    doubtful = {text for text, outcome in outcomes if outcome == "uncertain"}
+    stored = Counter(text for text, _ in kept)
     said = set(client.said)
     lost = [text for text in said if not stored[text]]
     doubled = [text for text, times in stored.items() if times > 1 and text not in doubtful]

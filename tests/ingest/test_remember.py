@@ -14,7 +14,7 @@ from evimem import Memory
 from evimem.flow import Pause
 from evimem.ingest import remember as module
 from tests.ingest import changed_histories
-from tests.ingest.histories import OWN, PATTERNS, SELDOM, run
+from tests.ingest.histories import OWN, PATTERNS, SELDOM, Fast, Silent, run
 from tests.sizes import sizes
 
 Message = dict[str, Any]
@@ -299,11 +299,27 @@ def test_a_copy_of_a_message_that_has_lost_its_id_is_known(memory):
     assert outcomes(memory, copied, 2) == ["exists", "exists", "added", "added"]
 
 
-@pytest.mark.parametrize("count", sizes(300, nightly=100_000, reduced=60))
-def test_in_changed_histories_nothing_is_lost_and_nothing_doubled_unless_the_report_doubts_it(tmp_path, count):
-    table = changed_histories.run(count, 7, tmp_path)
+def unexplained(table: dict[str, Counter[str]]) -> dict[str, Counter[str]]:
     assert all(row["chats"] and row["said"] for row in table.values())
-    assert {style: row for style, row in table.items() if row["lost"] or row["doubled"]} == {}
+    return {style: row for style, row in table.items() if row["lost"] or row["doubled"]}
+
+
+@pytest.mark.parametrize("count", sizes(300, nightly=2_400, reduced=60))
+def test_in_changed_histories_nothing_is_lost_and_nothing_doubled_unless_the_report_doubts_it(tmp_path, count):
+    table, reference = Counter[str](), changed_histories.in_memory()
+    with evimem.open(tmp_path / "m.evimem", embedder=Fast(), extractor=Silent()) as memory:
+        for number in range(count):
+            one, other = (changed_histories.client(7, number) for _ in range(2))
+            on_file = changed_histories.told(memory, one, f"s{number}")
+            assert on_file == changed_histories.told(reference, other, f"s{number}")
+            table += changed_histories.judge(one, *on_file)
+    assert unexplained({"every style": table}) == {}
+
+
+@pytest.mark.parametrize("seed", [9, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(10, 14))])
+def test_so_it_is_in_a_hundred_thousand_beside_the_reference_of_a_store(seed):
+    count = 25_000 if seed > 9 else sizes(600, reduced=120)[0]
+    assert unexplained(changed_histories.run(range(count), seed, changed_histories.in_memory())) == {}
 
 
 INN = [user("I ask the innkeeper what the dragon of the hill is called."), assistant("It is called Varnok the Pale.")]
