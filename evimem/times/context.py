@@ -218,6 +218,19 @@ class Context(Utterance):
         unsure = direction == PERHAPS_BACK or (direction == BACK and beside >= 3)
         return 0 if unsure and not self.clause_direction(start, end) else direction
 
+    def continues_a_past(self, start: int) -> bool:
+        """Return whether a sentence without a verb opens with a time, and the one before it looks back.
+
+        "We broke up. Friday, at the station" tells when, and "I booked a table. Friday, at six" what for: which of
+        both cannot be told.
+        """
+        first, _ = self._whole_sentence(start, start)
+        opens = len(self.folded[first:start].strip()) <= 3  # characters of "On", "Am", "El"
+        if not first or not opens:
+            return False
+        cues = self._cues(self._whole_sentence(first - 1, first - 1)[0], first)
+        return bool(cues) and cues[-1].direction < 0
+
     def _around(self, start: int, end: int) -> tuple[int, int]:
         """Return the range of the clause around a time, or of the sentence that it opens: "On Tuesday, I fell"."""
         (first, last), whole = self.clause(start, end), self.sentence(start, end)

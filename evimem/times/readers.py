@@ -262,7 +262,8 @@ def weekday(match: Match, ctx: Context) -> Meaning | None:
     timed = ending or ctx.is_asked_or_timed(start, end)
     single = ctx.grammar.noun_that_follows is not None or (not of_sentence and timed)
     if not direction and (led or ctx.spoken.asked or (single and len([*match.re.finditer(ctx.folded)]) == 1)):
-        direction = ctx.spoken.asked or PRESENT  # without a verb it is announced, where no other weekday shows a list
+        # Without a verb it is announced, where no other weekday shows a list.
+        direction = ctx.spoken.asked or (0 if ctx.continues_a_past(start) else PRESENT)
     if direction > 0 and named == ctx.today.weekday():
         return Meaning(None, "weekday", weekday=named)  # "on Friday", said on a Friday: today, or the next one
     known = direction and ctx.complete(match.end()) and not (direction < 0 and until)
