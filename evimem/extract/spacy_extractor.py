@@ -11,7 +11,7 @@ from ..lang import ENGLISH
 from ..times import Conventions, DateOrder, Weekday
 from ..types.values import Fact, Turn
 from .statements import ClauseSpan, Statement, Voice, read, statements_from
-from .tagging import Tag, Tagged, TagSet, letters
+from .tagging import Tag, Tagged, TagSet, letters, tag_set
 from .turn_facts import facts_of
 
 try:
@@ -26,11 +26,8 @@ _WITHIN_VERB = frozenset(("aux", "auxpass", "aux:pass", "neg", "cop", "advmod", 
 _BEFORE_VERB = _WITHIN_VERB | {"intj", "cc", "punct", "npadvmod", "discourse"}
 _PARTS = frozenset(("relcl", "acl", "acl:relcl", "csubj", "csubjpass", "pcomp", "xcomp"))
 _SURROGATES = re.compile("[\ud800-\udfff]")  # spaCy hashes UTF-8; the length stays
-_REASONS = frozenset(ENGLISH.words("statements.opens_a_reason"))
-_VERBS = frozenset(letters("FULL_VERBS AUXILIARIES"))
 _BY_TAG = {"VBD": Tag.PAST, "VBN": Tag.PAST_OR_PARTICIPLE, "VBG": Tag.GERUND, "VBZ": Tag.S_FORM}
 _BY_POS = {"NOUN": Tag.NOUN, "PROPN": Tag.NAME, "ADJ": Tag.ADJECTIVE}
-_NEVER_ENTITIES = letters("TIME POSSESSIVE PREPOSITION TO END COMMA BREAK")
 
 
 class SpacyExtractor:
@@ -85,7 +82,7 @@ class _Parse:
         tags = list(self._sentence.tags)
         for token in self._doc:
             at = self._at(token)
-            is_verb = tags[at] in _VERBS
+            is_verb = tags[at] in tag_set("FULL_VERBS AUXILIARIES")
             if token.pos_ == "VERB" and not is_verb:
                 tags[at] = _BY_TAG.get(token.tag_, Tag.BASE)
             elif token.pos_ in _BY_POS and is_verb and tags[at] not in TagSet.AUXILIARIES:
@@ -93,7 +90,10 @@ class _Parse:
         for entity in self._doc.ents:
             for token in entity:
                 at = self._at(token)
-                if tags[at] not in _NEVER_ENTITIES and token.text[:1].isupper():
+                if (
+                    tags[at] not in letters("TIME POSSESSIVE PREPOSITION TO END COMMA BREAK")
+                    and token.text[:1].isupper()
+                ):
                     tags[at] = Tag.NAME
         return "".join(tags)
 
@@ -146,7 +146,7 @@ def _is_asserted(token: Token) -> bool:
     """Return whether a clause with this head is stated, not thought, supposed or part of a noun."""
     if token.dep_ == "ccomp" or token.dep_ in _PARTS or (token.dep_ == "conj" and token.head.dep_ in _PARTS):
         return False
-    return token.dep_ != "advcl" or any(child.lower_ in _REASONS for child in token.lefts)
+    return token.dep_ != "advcl" or any(child.lower_ in ENGLISH["statements.opens_a_reason"] for child in token.lefts)
 
 
 def _is_verb(token: Token) -> bool:

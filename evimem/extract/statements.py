@@ -15,26 +15,13 @@ from typing import Literal, NamedTuple
 
 from ..lang import ENGLISH
 from ..types.values import Fact
-from .tagging import TAGS, Tag, Tagged, TagSet, guess, lemma, letters, tag_pattern, third_person
+from .tagging import TAGS, Tag, Tagged, TagSet, guess, lemma, letters, tag_pattern, tag_set, third_person
 
 Role = Literal["main", "shared", "dropped"]
 Kind = Literal["event", "state", "opinion", "image"]
 
-_LIKES = frozenset(ENGLISH.words("statements.likes"))
-_LASTING = frozenset(ENGLISH.words("statements.lasting"))
-_UNSURE = frozenset(ENGLISH.words("statements.unsure"))
-_REPORTING = frozenset(ENGLISH.words("statements.reporting"))
-_POINTING = frozenset(ENGLISH.words("statements.pointing"))
-_NEARLY = frozenset(ENGLISH.words("statements.nearly"))
-_FOREIGN = frozenset(ENGLISH.words("grammar.foreign_words"))
-_OPENS_REASON = frozenset(ENGLISH.words("statements.opens_a_reason"))
-_CLOSING = frozenset(ENGLISH.words("grammar.closing_words"))
 _WOMEN, _MEN = frozenset(ENGLISH.words("people.women")), frozenset(ENGLISH.words("people.men"))
-_NO_NAMES = frozenset(ENGLISH.words("people.named"))
-_IS = frozenset(ENGLISH.words("grammar.present_be"))
 _NOW = frozenset(("now", "today", "currently", "again"))
-_BOUNDS = frozenset(ENGLISH.words("grammar.not_its_time"))
-_LAST_TIME = frozenset(ENGLISH.words("grammar.dangling_words"))
 _PLURAL = frozenset(ENGLISH.words("grammar.plural_auxiliaries"))
 _ABLE = ("stand", "bear", "speak", "play")  # a statement about ability may use these
 _NAMED = re.compile(r"[^\W\d_a-z][^\W\d_A-Z]|[A-Z][a-z'\u2019]*[A-Z][a-z]")  # no "HST"
@@ -101,17 +88,9 @@ _WITHIN = frozenset(
         "PAST_OR_PARTICIPLE BASES LIKE SYMBOL"
     )
 )
-_ENDS = frozenset(letters("END BREAK SUBORDINATOR SO INTERJECTION"))
 _INSERTED = re.compile(tag_pattern("COMMA QUESTION_WORD [^ COMMA END]+ COMMA [DETERMINERS NOUNS]"))
 """What stands inside an object that goes on after it: "my mother, who turned seventy, a camera"."""
-_OTHERS = frozenset(letters("QUESTION_WORD PERSONS IT THAT THERE"))
-_JOINS = letters("COMMA AND")
-_TRAILING = frozenset(letters("COMMA ADVERB SYMBOL AND"))
-_DANGLING = frozenset(letters("PREPOSITION PREPOSITION_OR_CONJUNCTION TO"))
-_NO_END = frozenset(ENGLISH.words("grammar.closed_determiners"))
-_THINGS = frozenset(letters("NOUNS BASE_OR_NOUN S_FORM_OR_PLURAL GERUND TIME"))
 _FOLDED = letters("PREPOSITION TO")
-_OPENING = letters("ADVERB INTERJECTION SYMBOL COMMA SO AND")
 _HEAD = letters("FULL_VERBS")
 
 
@@ -143,7 +122,10 @@ def statements_from(
 ) -> list[Statement]:
     """Return the statements of clauses; a clause that shares a subject comes after the one that names it."""
     words = sentence.words[: len(tags)]
-    if not _UNSURE.isdisjoint(words) or tags.lstrip(_OPENING)[:1] == Tag.QUESTION_WORD:
+    if (
+        not ENGLISH["statements.unsure"].isdisjoint(words)
+        or tags.lstrip(letters("ADVERB INTERJECTION SYMBOL COMMA SO AND"))[:1] == Tag.QUESTION_WORD
+    ):
         return []
     silent = _reported_from(words, tags)
     found: list[Statement] = []
@@ -175,13 +157,19 @@ def is_called(pronoun: str, whom: str) -> bool:
 
 def _reported_from(words: Sequence[str], tags: str) -> int:
     """Return the token of the first verb of saying, thinking or wishing: the words after it are not stated."""
-    verbs = (place for place, tag in enumerate(tags) if tag in _HEAD and lemma(words[place]) in _REPORTING)
+    verbs = (
+        place
+        for place, tag in enumerate(tags)
+        if tag in _HEAD and lemma(words[place]) in ENGLISH["statements.reporting"]
+    )
     return next(verbs, len(tags))
 
 
 def _shares(tags: str, clause: ClauseSpan, before: ClauseSpan) -> bool:
     """Return whether a verb without a subject has that of the clause before: its tense, and no other's between."""
-    return _tense(tags, before) == _tense(tags, clause) and _OTHERS.isdisjoint(tags[before.end : clause.subject])
+    return _tense(tags, before) == _tense(tags, clause) and tag_set("QUESTION_WORD PERSONS IT THAT THERE").isdisjoint(
+        tags[before.end : clause.subject]
+    )
 
 
 def _tense(tags: str, clause: ClauseSpan) -> bool:
@@ -194,7 +182,7 @@ def _subject(sentence: Tagged, tags: str, clause: ClauseSpan, voice: Voice) -> s
     words, start = sentence.words, clause.subject
     opener = words[start - 1] if start else ""
     depends = tags[start - 1 : start] in (Tag.SUBORDINATOR, Tag.PREPOSITION_OR_CONJUNCTION)
-    if opener in ("or", "nor") or (depends and opener not in _OPENS_REASON):
+    if opener in ("or", "nor") or (depends and opener not in ENGLISH["statements.opens_a_reason"]):
         return ""
     if clause.role == "dropped":
         return voice.name
@@ -206,7 +194,7 @@ def _subject(sentence: Tagged, tags: str, clause: ClauseSpan, voice: Voice) -> s
         return ""
     if first in (Tag.NAME, Tag.NOUN):
         text = sentence.text[sentence.ranges[start][0] :]
-        is_word = words[start] in _NO_NAMES or (first == Tag.NOUN and words[start] in TAGS)
+        is_word = words[start] in ENGLISH["people.named"] or (first == Tag.NOUN and words[start] in TAGS)
         if is_word or not _NAMED.match(text) or (is_plural and start + 1 == clause.verb):
             return ""
     elif first not in (Tag.FIRST_PERSON, Tag.POSSESSIVE):
@@ -225,7 +213,7 @@ def _statement(sentence: Tagged, tags: str, clause: ClauseSpan, subject: str, vo
     if not predicate or (kind == "event" and Tag.NOT in group):
         return None  # an event that did not happen may have an adverb of how it did not
     ranges = sentence.ranges
-    last = len(tags[: max(thing.stop, clause.end)].rstrip(_JOINS))
+    last = len(tags[: max(thing.stop, clause.end)].rstrip(letters("COMMA AND")))
     span = (ranges[clause.subject][0], ranges[last - 1][1])
     scope = (ranges[_time_before(tags, clause.subject)][0], ranges[len(tags) - 1][1])
     words = voice.phrase(sentence, thing.start, thing.end)
@@ -238,8 +226,10 @@ def _is_so(verb: str, said: Sequence[str], group: str) -> bool:
     """Return whether a verb group states that something is so: not that it may be, nearly was, or is said."""
     if Tag.MODAL in group and (said[0] not in ("can", "ca") or verb not in _ABLE):
         return False
-    is_reported = any(tag in _HEAD and lemma(word) in _REPORTING for word, tag in zip(said, group, strict=True))
-    return not is_reported and _NEARLY.isdisjoint(said)
+    is_reported = any(
+        tag in _HEAD and lemma(word) in ENGLISH["statements.reporting"] for word, tag in zip(said, group, strict=True)
+    )
+    return not is_reported and ENGLISH["statements.nearly"].isdisjoint(said)
 
 
 class _Object(NamedTuple):
@@ -256,7 +246,10 @@ def _object(sentence: Tagged, tags: str, clause: ClauseSpan) -> _Object | None:
     if stop is None or stop - clause.end > 24:
         return None
     end = _without_time(tags, clause.end, stop)
-    while end > clause.end and (sentence.words[end - 1] in _CLOSING or tags[end - 1] in _TRAILING):
+    while end > clause.end and (
+        sentence.words[end - 1] in ENGLISH["grammar.closing_words"]
+        or tags[end - 1] in tag_set("COMMA ADVERB SYMBOL AND")
+    ):
         end -= 1
     if end == clause.end and Tag.TIME in tags[clause.end : stop]:
         end = stop
@@ -268,27 +261,33 @@ def _is_whole(sentence: Tagged, tags: str, clause: ClauseSpan, verb: str, thing:
     start, end, stop = thing
     words, when = sentence.words, sentence.words[end:stop]
     said = {word for word, tag in zip(words[clause.end : end], tags[clause.end : end], strict=True) if tag != Tag.NAME}
-    points = tags[start : start + 1] == Tag.OBJECT or not (_POINTING | _FOREIGN).isdisjoint(said)
-    bounded = not _BOUNDS.isdisjoint(when) or words[stop - 1] in _LAST_TIME  # "until last year"
+    unclear = ENGLISH["statements.pointing"] | ENGLISH["grammar.foreign_words"]
+    points = tags[start : start + 1] == Tag.OBJECT or not unclear.isdisjoint(said)
+    bounded = (
+        not ENGLISH["grammar.not_its_time"].isdisjoint(when) or words[stop - 1] in ENGLISH["grammar.dangling_words"]
+    )  # "until last year"
     if points or bounded or _INSERTED.match(tags, stop):
         return False
     if start == end:
         return clause.role != "dropped"
-    if tags[end - 1] in _DANGLING or words[end - 1] in _NO_END:
+    if (
+        tags[end - 1] in tag_set("PREPOSITION PREPOSITION_OR_CONJUNCTION TO")
+        or words[end - 1] in ENGLISH["grammar.closed_determiners"]
+    ):
         return False
     if verb in ("be", "turn"):
         is_later = Tag.TIME in tags[end:stop] and _NOW.isdisjoint(when)  # "I'm thirty in August"
-        return not is_later or words[clause.verb] not in _IS
-    return not _THINGS.isdisjoint(tags[start:end])
+        return not is_later or words[clause.verb] not in ENGLISH["grammar.present_be"]
+    return not tag_set("NOUNS BASE_OR_NOUN S_FORM_OR_PLURAL GERUND TIME").isdisjoint(tags[start:end])
 
 
 def _kind(verb: str, group: str, said: Sequence[str]) -> Kind:
-    if verb in _LIKES:
+    if verb in ENGLISH["statements.likes"]:
         return "opinion"
     if "did" in said:
         return "event"
     is_present = group.strip(TagSet.QUALIFIERS)[-1:] in tuple(letters("S_FORM S_FORM_OR_PLURAL BASES HAVE BE"))
-    return "state" if is_present or verb in _LASTING or "used" in said else "event"
+    return "state" if is_present or verb in ENGLISH["statements.lasting"] or "used" in said else "event"
 
 
 def _goes_on(group: str, said: Sequence[str]) -> bool:
@@ -296,7 +295,7 @@ def _goes_on(group: str, said: Sequence[str]) -> bool:
     lead = len(group) - len(group.lstrip(TagSet.QUALIFIERS))
     if group[lead : lead + 1] == Tag.HAVE:
         return said[lead] != "had" and "got" in said
-    return group[lead : lead + 1] == Tag.BE and (said[lead] in _IS or said[lead] == "'s")
+    return group[lead : lead + 1] == Tag.BE and (said[lead] in ENGLISH["grammar.present_be"] or said[lead] == "'s")
 
 
 def _end_of_object(sentence: Tagged, tags: str, start: int) -> int | None:
@@ -307,7 +306,7 @@ def _end_of_object(sentence: Tagged, tags: str, start: int) -> int | None:
         listed = _LIST.match(tags, at) if tag in (Tag.COMMA, Tag.AND) and at > start else None
         if listed is not None and sentence.words[at] not in ("but", "or", "nor"):
             join, at = at, listed.end()
-        elif tag in _ENDS or tag == Tag.COMMA:
+        elif tag in tag_set("END BREAK SUBORDINATOR SO INTERJECTION") or tag == Tag.COMMA:
             unread = _LIST_UNREAD.match(tags, at) if at > start else None
             is_list = unread is not None and unread.end() < len(tags) and not _AHEAD.match(tags, unread.end())
             return None if is_list else at
@@ -357,26 +356,10 @@ def _time_before(tags: str, start: int) -> int:
 
 # ---- Their texts: the first person becomes the speaker, contractions are spelled out, fillers are dropped
 
-_KEPT_ADVERBS = frozenset(ENGLISH.words("grammar.kept_adverbs"))
 _SPELLED_OUT = dict(ENGLISH.table("grammar.spelled_out"))
 _THIRD_PERSON = dict(ENGLISH.table("grammar.third_person"))
-_STATIVE = frozenset(ENGLISH.words("grammar.stative_participles"))
 _FIRST_PERSON = ENGLISH.words("grammar.first_person")
 _FIRST_PERSON_POSSESSIVE = ENGLISH.words("grammar.first_person_possessive")
-# a capital on these only opens the sentence
-_LOWERED = frozenset(
-    letters(
-        """
-        DETERMINER IT THAT THERE THIRD_PERSON SECOND_PERSON ADVERB ADJECTIVE S_FORM_OR_PLURAL BASE_OR_NOUN GERUND PLURAL
-        PAST_OR_PARTICIPLE
-        """
-    )
-)
-_UNREPLACED = letters("QUOTE NAME")
-_LEADING_FILLERS = letters("ADVERB INTERJECTION SYMBOL COMMA")
-_DROPPED_ADVERBS = letters("ADVERB SO TIME")
-_BASES_OR_NOUN = letters("BASES NOUN")
-_AFTER_HAVE = letters("PARTICIPLES BE")
 
 
 def fact_id(turn_id: str, extractor: str, span: tuple[int, int], subject: str, predicate: str, obj: str) -> str:
@@ -443,7 +426,11 @@ class Voice:
         kept = ranges[start][0]
         for index in range(start, end):
             new = self._replaced.get(words[index])
-            if new is not None and tags[index] not in _UNREPLACED and words[index - 1 : index + 1] != ["of", "us"]:
+            if (
+                new is not None
+                and tags[index] not in letters("QUOTE NAME")
+                and words[index - 1 : index + 1] != ["of", "us"]
+            ):
                 pieces += (sentence.text[kept : ranges[index][0]], new)
                 kept = ranges[index][1]
         return clean("".join((*pieces, sentence.text[kept : ranges[end - 1][1]])))
@@ -451,13 +438,16 @@ class Voice:
     def subject(self, sentence: Tagged, start: int, end: int) -> str:
         """Return the subject in tokens [start, end), without the capital that only opens the sentence."""
         tags = sentence.tags
-        while start < end - 1 and tags[start] in _LEADING_FILLERS:
+        while start < end - 1 and tags[start] in letters("ADVERB INTERJECTION SYMBOL COMMA"):
             start += 1
         if end - start == 1 and tags[start] == Tag.FIRST_PERSON:
             return self.name
         phrase = self.phrase(sentence, start, end)
         possessive = tags[start] == Tag.POSSESSIVE and sentence.words[start] not in self._replaced
-        lowers = tags[start] in _LOWERED or possessive
+        lowers = possessive or tags[start] in tag_set(
+            "DETERMINER IT THAT THERE THIRD_PERSON SECOND_PERSON ADVERB ADJECTIVE S_FORM_OR_PLURAL BASE_OR_NOUN GERUND "
+            "PLURAL PAST_OR_PARTICIPLE"
+        )
         return phrase[:1].lower() + phrase[1:] if lowers and not phrase[1:2].isupper() else phrase
 
     def predicate(self, sentence: Tagged, start: int, end: int, *, first: bool) -> str:
@@ -467,14 +457,14 @@ class Voice:
         finite = True
         for index in range(start, end):
             word, tag = words[index], tags[index]
-            if tag in _DROPPED_ADVERBS:
-                kept += [word] if word in _KEPT_ADVERBS else []
+            if tag in letters("ADVERB SO TIME"):
+                kept += [word] if word in ENGLISH["grammar.kept_adverbs"] else []
             elif tag == Tag.NOT:
                 kept.append("not" if word == "n't" else word)
             else:
                 if finite and word in ("'s", "'d"):
                     word = _ambiguous(word, tag, words[index + 1 : end], tags[index + 1 : end])
-                elif finite and first and tag in _BASES_OR_NOUN:
+                elif finite and first and tag in letters("BASES NOUN"):
                     word = third_person(lemma(word))
                 else:
                     word = _spell_out(word, first=first and finite)
@@ -490,7 +480,9 @@ def _spell_out(word: str, *, first: bool) -> str:
 def _ambiguous(word: str, tag: str, words: Sequence[str], tags: str) -> str:
     """Expand 's or 'd before the rest of its verb group."""
     verb = tags.lstrip(TagSet.QUALIFIERS)[:1]
-    perfect = tag == Tag.HAVE or (verb != "" and verb in _AFTER_HAVE and _STATIVE.isdisjoint(words))
+    perfect = tag == Tag.HAVE or (
+        verb != "" and verb in letters("PARTICIPLES BE") and ENGLISH["grammar.stative_participles"].isdisjoint(words)
+    )
     return ("has" if perfect else "is") if word == "'s" else ("had" if perfect else "would")
 
 

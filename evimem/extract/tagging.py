@@ -19,14 +19,6 @@ _NAME_OR_CLASS = re.compile(r"\s+|#[^\n]*|\[\^?[A-Z_\s]+\]|\b[A-Z_]{2,}\b")
 
 _VOWELS = frozenset("aeiou")
 _NOT_DOUBLED = frozenset("wxy")
-_DOUBLED = frozenset(ENGLISH.words("verbs.doubled"))
-
-_NOT_ADVERBS = frozenset(ENGLISH.words("grammar.not_adverbs"))  # in spite of their -ly
-
-_STATIVE = frozenset(ENGLISH.words("grammar.stative_participles"))
-_GOT = frozenset(ENGLISH.words("grammar.after_has"))
-
-_PRONOUNS_BEFORE_IS = frozenset(ENGLISH.words("grammar.clitic_pronouns"))
 
 
 _ABBREVIATIONS = sorted(
@@ -124,9 +116,16 @@ _LETTERS: dict[str, str] = {
 }
 
 
+@cache
 def letters(names: str) -> str:
     """Return the letters of tags and sets of tags: "BE HAVE" -> "bh". Raise KeyError for an unknown name."""
     return "".join(_LETTERS[name] for name in names.split())
+
+
+@cache
+def tag_set(names: str) -> frozenset[str]:
+    """Return tags and sets of tags as one set of letters. Raise KeyError for an unknown name."""
+    return frozenset(letters(names))
 
 
 def tag_pattern(pattern: str) -> str:
@@ -150,7 +149,7 @@ def _doubles(base: str) -> bool:
     """Return whether -ed and -ing double the last letter: stop, stopped."""
     if len(base) < 3 or base[-1] in _VOWELS or base[-1] in _NOT_DOUBLED or base[-2] not in _VOWELS:
         return False
-    if base in _DOUBLED:
+    if base in ENGLISH["verbs.doubled"]:
         return True
     return base[-3] not in _VOWELS and sum(letter in _VOWELS for letter in base) == 1
 
@@ -276,16 +275,18 @@ _ENDINGS = (
     ("ed", 5, Tag.PAST_OR_PARTICIPLE),
     ("s", 4, Tag.PLURAL),
 )
-_NOUNS_TOO = letters("S_FORM_OR_PLURAL BASE_OR_NOUN")
 
 
 def guess(word: str) -> str:
     """Return the tag of a lower-case word that no list has, from its shape."""
     if not word[0].isalpha():
         return Tag.DETERMINER if word[0].isdigit() or word[-1].isdigit() or word[1:2].isdigit() else Tag.SYMBOL
-    if word.startswith(("re", "un")) and VERB_TAGS.get(word[2:], Tag.BASE_OR_NOUN) not in _NOUNS_TOO:
+    if word.startswith(("re", "un")) and VERB_TAGS.get(word[2:], Tag.BASE_OR_NOUN) not in letters(
+        "S_FORM_OR_PLURAL BASE_OR_NOUN"
+    ):
         return VERB_TAGS[word[2:]]  # recreate, unpacked
-    if word in _NOT_ADVERBS or word.endswith(("ss", "us", "is", "'s")):
+    # In spite of their -ly.
+    if word in ENGLISH["grammar.not_adverbs"] or word.endswith(("ss", "us", "is", "'s")):
         return Tag.NOUN
     for ending, least, tag in _ENDINGS:
         if len(word) >= least and word.endswith(ending):
@@ -299,12 +300,7 @@ _AS_A = re.compile(tag_pattern("PREPOSITION_OR_CONJUNCTION (?=DETERMINER)"))
 _NO_LONGER = re.compile(tag_pattern("DETERMINER ADVERB"))
 
 
-# "'s" is a verb after these, and before these
-_BEFORE_IS = letters("THIRD_PERSON THAT THERE SECOND_PERSON QUESTION_WORD")
-_AFTER_IS = letters("DETERMINERS ADVERB PREPOSITION NOT SO TO BE IT")
-_ADJECTIVAL = frozenset(letters("ADJECTIVE PARTICIPLES"))
 _AFTER_ADJECTIVE = frozenset(("", *letters("END COMMA AND PREPOSITION TO")))
-_OBJECTS = frozenset(letters("DETERMINERS OBJECT IT NAME PLURAL TO"))
 
 
 def in_context(tags: str, words: Sequence[str]) -> str:
@@ -325,13 +321,16 @@ def in_context(tags: str, words: Sequence[str]) -> str:
 def _clitic(tags: str, words: Sequence[str], index: int) -> str:
     """Return the tag of "'s": `BE` or `HAVE` where it is short for "is" or "has", else `APOSTROPHE`."""
     before, after, second = tags[index - 1 : index], tags[index + 1 : index + 2], tags[index + 2 : index + 3]
-    if before and (before in _BEFORE_IS or words[index - 1] in _PRONOUNS_BEFORE_IS):
+    if before and (
+        before in letters("THIRD_PERSON THAT THERE SECOND_PERSON QUESTION_WORD")
+        or words[index - 1] in ENGLISH["grammar.clitic_pronouns"]
+    ):
         return _is_or_has(tags, words, index + 1)
     if words[index + 1 : index + 2] in (["called"], ["named"]):
         return Tag.BE  # "my son's called Leo"
-    if after and after in _AFTER_IS:
+    if after and after in letters("DETERMINERS ADVERB PREPOSITION NOT SO TO BE IT"):
         return _is_or_has(tags, words, index + 1)
-    if after in _ADJECTIVAL and second in _AFTER_ADJECTIVE:
+    if after in tag_set("ADJECTIVE PARTICIPLES") and second in _AFTER_ADJECTIVE:
         return _is_or_has(tags, words, index + 1)
     return Tag.BE if after == Tag.GERUND else Tag.APOSTROPHE
 
@@ -343,10 +342,14 @@ def _is_or_has(tags: str, words: Sequence[str], start: int) -> str:
         at += 1
     if at >= len(tags):
         return Tag.BE
-    if words[at] in _GOT:
+    if words[at] in ENGLISH["grammar.after_has"]:
         return Tag.HAVE
     following = tags[at + 1 : at + 2]
-    is_active = tags[at] in TagSet.PARTICIPLES and following in _OBJECTS and words[at] not in _STATIVE
+    is_active = (
+        tags[at] in TagSet.PARTICIPLES
+        and following in tag_set("DETERMINERS OBJECT IT NAME PLURAL TO")
+        and words[at] not in ENGLISH["grammar.stative_participles"]
+    )
     is_active = is_active or (
         words[at].endswith(("ed", "ade", "old", "ought")) and following == Tag.OBJECT
     )  # "she's made me toast"
@@ -365,20 +368,6 @@ def _tokens(*, numbers: bool, abbreviations: bool, clitics: bool) -> re.Pattern[
     return re.compile("|".join(parts))
 
 
-# tags that a capital does not change to a name
-_NEVER_NAMES = frozenset(
-    letters(
-        """
-        PERSONS IT THAT THERE OBJECT DETERMINERS PREPOSITION PREPOSITION_OR_CONJUNCTION TO AND SUBORDINATOR
-        QUESTION_WORD NOT MODAL BE HAVE DO ADVERB APOSTROPHE INTERJECTION SO PARTICLE LIKE END COMMA BREAK SYMBOL QUOTE
-        """
-    )
-)
-_NEVER_TIMES = letters("APOSTROPHE END COMMA BREAK")
-# after these, or at the start, a capital may only open a clause
-_BEFORE_OPENING = frozenset(letters("END COMMA BREAK QUOTE"))
-
-
 class Tagged(NamedTuple):
     """The tokens of one sentence: lower-case words, their ranges in the text, and one tag each."""
 
@@ -394,6 +383,13 @@ def lower_case(text: str) -> str:
     if len(low) != len(text):
         low = "".join(letter if len(letter.lower()) != 1 else letter.lower() for letter in text)
     return low.replace("\u2019", "'")
+
+
+# tags that a capital does not change to a name
+_NEVER_NAMES = tag_set(
+    "PERSONS IT THAT THERE OBJECT DETERMINERS PREPOSITION PREPOSITION_OR_CONJUNCTION TO AND SUBORDINATOR QUESTION_WORD "
+    "NOT MODAL BE HAVE DO ADVERB APOSTROPHE INTERJECTION SO PARTICLE LIKE END COMMA BREAK SYMBOL QUOTE"
+)
 
 
 @lru_cache(maxsize=8192)
@@ -419,7 +415,7 @@ def tag_sentence(text: str, low: str, start: int, end: int, times: Sequence[tupl
         _tag_names(tags, text, ranges)
     for since, until in times:
         for index, (first, _) in enumerate(ranges):
-            if since <= first < until and tags[index] not in _NEVER_TIMES:
+            if since <= first < until and tags[index] not in letters("APOSTROPHE END COMMA BREAK"):
                 tags[index] = Tag.TIME
     return Tagged(text, words, ranges, in_context("".join(tags), words))
 
@@ -430,7 +426,8 @@ def _tag_names(tags: list[str], text: str, ranges: Sequence[tuple[int, int]]) ->
     if len(capitals) > 3 and text[ranges[0][0] : ranges[-1][1]].isupper():
         return
     for index in capitals:
-        is_modal_name = tags[index] == Tag.MODAL and tags[index - 1] not in _BEFORE_OPENING  # "our son Will"
+        opens_clause = tags[index - 1] in tag_set("END COMMA BREAK QUOTE")  # a capital may do no more than that
+        is_modal_name = tags[index] == Tag.MODAL and not opens_clause  # "our son Will"
         if index and (tags[index] not in _NEVER_NAMES or is_modal_name):
             tags[index] = Tag.NAME
 

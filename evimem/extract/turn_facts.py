@@ -16,15 +16,9 @@ from ..types.stored import ALSO_KNOWN_AS
 from ..types.values import Fact, TimeSpan, Turn
 from .attribution import MAX_SENTENCES, own_acts, own_sentences
 from .statements import Statement, Voice, clean, fact_id, voice_of
-from .tagging import Tag, Tagged, letters, lower_case, tag_pattern, tag_sentence
+from .tagging import Tag, Tagged, letters, lower_case, tag_pattern, tag_sentence, tag_set
 
-_EMPTY_WORDS = frozenset(ENGLISH.words("small_talk.empty_words"))
-_INTENSIFIERS = frozenset(ENGLISH.words("small_talk.intensifiers"))
 _GREETINGS = frozenset(ENGLISH.lists("grammar.word_classes")["interjection"])
-_SKIPPED = letters("END COMMA BREAK QUOTE SYMBOL")
-_BEFORE_QUESTION = letters("INTERJECTION COMMA AND ADVERB SYMBOL SO QUOTE")
-_BEFORE_STATEMENT = letters("INTERJECTION COMMA AND ADVERB SYMBOL")
-_OPENS_QUESTION = frozenset(letters("MODAL DO BE HAVE QUESTION_WORD PREPOSITION"))
 
 # "Which dog do you", "did Ben"
 _INVERTED = re.compile(
@@ -57,7 +51,6 @@ _REQUEST = re.compile(
     )
 )
 _OPENS_REQUEST = (Tag.BASE, Tag.DO, Tag.SUBORDINATOR, Tag.QUESTION_WORD, Tag.SECOND_PERSON, Tag.LIKE)
-_BEFORE_VERB = letters("ADVERB INTERJECTION COMMA SYMBOL SO QUOTE AND")
 _CONTENT = letters("NOUNS DETERMINER BASE_OR_NOUN S_FORM_OR_PLURAL GERUND PAST_OR_PARTICIPLE ADJECTIVE TIME")
 _NOT_WHEN = frozenset(("for", *ENGLISH.words("grammar.not_its_time")))  # "until Friday", "a ticket for Friday"
 
@@ -74,12 +67,9 @@ _COUNTED = "|".join(word for word in SIMPLE_NUMBERS if word != "one")
 _ONE_OR_SOME = re.compile(rf"(?:an?|another|the|\d[\d.,:]*|{_COUNTED})\b|(?:[a-z]+ )?[A-Z\u00c0-\u00de]")
 _TO_A_THING = re.compile(r"(?:called|named|[a-z]+(?:ic|ed) to|[a-z]+ of) \w")
 _NOTHING = re.compile(r"(?:no|zero)\b", re.IGNORECASE)
-_GOING = frozenset(ENGLISH.words("statements.going"))
 _NAME_IN = re.compile(r"(?:(?:in|to|at|on) )?[A-Z][a-z]")
-_WAYS = frozenset(ENGLISH.words("statements.ways"))
 _WHOLE = frozenset(ENGLISH.words("statements.whole"))
 _NAMED = frozenset(ENGLISH.words("people.named"))
-_CUES = frozenset(ENGLISH.words("people.naming_cues"))
 
 _NAME = "(?:(?:Dr|Mr|Mrs|Ms|Prof)\\. )?[A-Z\u00c0-\u017d][\\w\u2019'-]{1,30}(?<!'s)(?<!\u2019s)"
 _END = '(?=[.,;:!?)\u2026\n"]|\\s+(?:and|but|or|is|was|has|had|who)\\b|\\s*$)'
@@ -122,11 +112,13 @@ def is_empty(sentence: Tagged) -> bool:
     said = [
         word
         for word, tag in zip(sentence.words, sentence.tags, strict=True)
-        if tag not in _SKIPPED and tag != Tag.NAME and word not in _INTENSIFIERS
+        if tag not in letters("END COMMA BREAK QUOTE SYMBOL")
+        and tag != Tag.NAME
+        and word not in ENGLISH["small_talk.intensifiers"]
     ]
     while said and said[0] in _GREETINGS:
         said.pop(0)
-    return _EMPTY_WORDS.issuperset(said) or f"{' '.join(said)} ".startswith(_OPENINGS)
+    return ENGLISH["small_talk.empty_words"].issuperset(said) or f"{' '.join(said)} ".startswith(_OPENINGS)
 
 
 def is_question(sentence: Tagged, start: int, end: int) -> bool:
@@ -135,13 +127,15 @@ def is_question(sentence: Tagged, start: int, end: int) -> bool:
         return True
     if _INVERTED.match(sentence.tags) is None or sentence.words[-1] == "!":
         return False
-    return sentence.tags.lstrip(_BEFORE_QUESTION)[:1] in _OPENS_QUESTION
+    return sentence.tags.lstrip(letters("INTERJECTION COMMA AND ADVERB SYMBOL SO QUOTE"))[:1] in tag_set(
+        "MODAL DO BE HAVE QUESTION_WORD PREPOSITION"
+    )
 
 
 def statement_end(sentence: Tagged) -> int | None:
     """Return where the question in "I got a puppy, want to see her?" starts, None where all of the sentence asks."""
     tags = sentence.tags
-    if _INVERTED.match(tags) is not None or tags.lstrip(_BEFORE_STATEMENT)[:1] in (
+    if _INVERTED.match(tags) is not None or tags.lstrip(letters("INTERJECTION COMMA AND ADVERB SYMBOL"))[:1] in (
         Tag.QUESTION_WORD,
         Tag.SECOND_PERSON,
     ):
@@ -157,7 +151,7 @@ def content(tags: str) -> int:
 
 def is_request(tags: str) -> bool:
     """Return whether a sentence without a subject is a request: "Check it out", "If you like, call me"."""
-    opening = tags.lstrip(_BEFORE_VERB)
+    opening = tags.lstrip(letters("ADVERB INTERJECTION COMMA SYMBOL SO QUOTE AND"))
     return opening.startswith(_OPENS_REQUEST) or _REQUEST.match(opening) is not None
 
 
@@ -200,11 +194,11 @@ def aliases(sentence: Tagged, start: int, end: int, voice: Voice) -> list[Statem
     """
     words = sentence.words
     is_owned = ("my" in words or "our" in words) and not _NAMED.isdisjoint(words)
-    if not is_owned and _CUES.isdisjoint(words):
+    if not is_owned and ENGLISH["people.naming_cues"].isdisjoint(words):
         return []
     text = sentence.text[start:end]
     found = [(match, voice.possessive(match["who"].lower())) for match in _RELATIVE.finditer(text)] if is_owned else []
-    if not _CUES.isdisjoint(words):
+    if not ENGLISH["people.naming_cues"].isdisjoint(words):
         found += [(match, match["who"]) for match in _CALLED_HER.finditer(text)]
         found += [(match, voice.name) for match in _OF_SPEAKER.finditer(text)]
     made = {}
@@ -299,11 +293,15 @@ def tells(statement: Statement, fact: Fact) -> bool:
     is_vague = _UNIDENTIFIED.match(statement.object) is not None and not (dated or statement.verb in _TELLING)
     if is_vague or (denies and (statement.kind == "event" or statement.verb not in _TELLING | _ABLE)):
         return False
-    return _goes(statement, fact, dated=dated) if statement.verb in _GOING else _did(statement, fact, dated=dated)
+    return (
+        _goes(statement, fact, dated=dated)
+        if statement.verb in ENGLISH["statements.going"]
+        else _did(statement, fact, dated=dated)
+    )
 
 
 def _goes(statement: Statement, fact: Fact, *, dated: bool) -> bool:
-    to, place = statement.way in _WAYS, _NAME_IN.match(statement.object) is not None
+    to, place = statement.way in ENGLISH["statements.ways"], _NAME_IN.match(statement.object) is not None
     goes = (place and (to or dated)) or (to and dated and statement.object != "")
     return goes or _is_when(statement.object, fact)
 

@@ -32,6 +32,10 @@ class Language:
         """Return a list in its order. Raise KeyError for one that the language does not have."""
         return _words(self.code, name)
 
+    def __getitem__(self, name: str) -> frozenset[str]:
+        """Return a list as a set, made once. Raise KeyError for one that the language does not have."""
+        return _word_set(self.code, name)
+
     def table(self, name: str) -> Mapping[str, Any]:
         """Return a table, its values as TOML gives them. Raise KeyError for one that the language does not have."""
         value = _value(self.code, name)
@@ -79,6 +83,11 @@ def _words(code: str, name: str) -> tuple[str, ...]:
     if isinstance(value, Mapping):
         raise KeyError(f"{name!r} of language {code!r} is a table; use table() or lists()")
     return _as_words(value)
+
+
+@cache
+def _word_set(code: str, name: str) -> frozenset[str]:
+    return frozenset(_words(code, name))
 
 
 def _as_words(value: str | list[str]) -> tuple[str, ...]:

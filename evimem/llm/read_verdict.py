@@ -59,7 +59,6 @@ from .request import (
 )
 
 NO_ANSWER_REASON = "the evidence does not hold the answer"
-_REFUSALS = frozenset(ENGLISH.words("replies.no_answer"))
 MAX_REQUIREMENTS = 12  # of a question, those that the model added included
 MAX_LISTED_CALLS = 24  # of the newest calls that a request lists
 MAX_RESULT_ROWS = 12  # of each
@@ -110,7 +109,7 @@ def _draft(reply: Mapping[str, Any], shown: ShownEvidence, text: str, why_none: 
 
 def _refuses(answer: str) -> bool:
     """Return whether the whole of an answer only says that there is none."""
-    return answer.strip(" .!\"'").lower().replace("\u2019", "'") in _REFUSALS
+    return answer.strip(" .!\"'").lower().replace("\u2019", "'") in ENGLISH["replies.no_answer"]
 
 
 def _citation(label: str, quote: str, shown: ShownEvidence) -> Citation:

@@ -11,11 +11,9 @@ from ..lang import ENGLISH
 
 Range = tuple[int, int]
 # These may be the last word of a sentence, so they bind only to a lower-case letter or a digit.
-_MAY_END = frozenset(ENGLISH.words("terms.abbreviations_that_may_end"))
-_ABBREVIATIONS = _MAY_END.union(ENGLISH.words("terms.abbreviations"))
+_ABBREVIATIONS = ENGLISH["terms.abbreviations_that_may_end"].union(ENGLISH.words("terms.abbreviations"))
 # "St. Ives" and "Mt. Etna", but "on Elm St. Then": they bind unless a name stands before them
 _I = re.compile("\\s{1,2}i(?=\\s|['\u2019](?:m|ve|d|ll)\\b)")  # begins a sentence as a capital does: "in dec. i own"
-_BEFORE_NAMES = frozenset(ENGLISH.words("terms.abbreviations_before_names"))
 
 # The possible ends of a sentence: a line break, or marks and emoji, with the closing quotes and brackets after them.
 _END = re.compile(
@@ -109,11 +107,11 @@ def _binds(text: str, at: int, end: int) -> bool:
     if not following or found is None:
         return False
     word = found.group()
-    if word.lower() in _BEFORE_NAMES and following.isupper():
+    if word.lower() in ENGLISH["terms.abbreviations_before_names"] and following.isupper():
         return not _has_name_before(text, found.start())
     if word.lower() in _ABBREVIATIONS:
         goes_on = following.isdigit() or (following.islower() and _I.match(text, end) is None)
-        return goes_on or word.lower() not in _MAY_END
+        return goes_on or word.lower() not in ENGLISH["terms.abbreviations_that_may_end"]
     if word != "I" and all(len(letter) == 1 and letter.isupper() for letter in word.split(".")):
         return True  # "J. Smith", "J.K. Smith"
     return word.isdigit() and (found.start() == 0 or text[found.start() - 1] == "\n")  # "2. Preheat"
