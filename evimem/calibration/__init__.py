@@ -26,7 +26,6 @@ from ..offline.signals import MIN_LABELLED_SCORES, Monotone, pooled_map
 from ..types.public_value import PublicValue
 from ..types.results import FALSE_ABSTENTION
 
-CALIBRATION_BINS = 10
 _EXPECTED = (
     'expected a line such as {"question": "When did we move?", "answer": "May 2023"}, with null if the memory has '
     'no answer, or with "answerable": true or false instead of the answer'
@@ -38,7 +37,6 @@ Array = NDArray[np.float64]
 _UNCHANGED: Array = np.array([1.0, 0.0])  # slope and shift
 _PRECISION: Array = np.array([2.0, 0.5])  # of the Gaussian prior around `_UNCHANGED`: few labels change little
 
-TARGET_PRECISION = 0.95
 _MIN_PER_LABEL = 10  # answerable and unanswerable questions each; shares of fewer are noise
 _VALIDATION_FOLDS = 5
 _MIN_BINS, _MAX_BINS, _PER_BIN = 5, 16, 8  # labelled questions, between the least and the most bins
@@ -65,9 +63,7 @@ class Point(PublicValue):
     risk: float
 
 
-def reliability(
-    probabilities: Sequence[float], labels: Sequence[bool], bins: int = CALIBRATION_BINS
-) -> tuple[Bin, ...]:
+def reliability(probabilities: Sequence[float], labels: Sequence[bool], bins: int = 10) -> tuple[Bin, ...]:
     """Return predicted against observed over equally wide bins of probability; empty ones are left out."""
     places = [min(int(p * bins), bins - 1) for p in probabilities]
     parts = (
@@ -303,7 +299,7 @@ def fit(scored: Sequence[ScoredQuestion], judge: str, embedder: str, wanted: Wan
     probabilities = [probability for probability, _ in held]
     bins = reliability(probabilities, labels)
     answered = [answers for _, answers in held]
-    precision = TARGET_PRECISION if wanted.precision is None else wanted.precision
+    precision = 0.95 if wanted.precision is None else wanted.precision
     precise = threshold_for(scores, labels, precision)
     if wanted.precision is not None and precise is None:
         best = min(risk_coverage(scores, labels), key=lambda point: point.risk)

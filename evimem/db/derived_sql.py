@@ -12,7 +12,6 @@ _WHOLE = (
     "span_start, span_end, kind, extractor, replaced_by, topic"
 )
 _OF_TURN = "fact JOIN turn ON turn.seq = fact.seq"
-_BY_SPEAKER = f"{_OF_TURN} JOIN speaker ON speaker.ord = turn.speaker"
 
 
 def facts_of_turns(db: Tables, seqs: Collection[int]) -> Query:
@@ -28,7 +27,8 @@ def whole_facts(db: Tables, rows: Collection[int]) -> list[Any]:
 def facts_with_places(db: Tables, rows: Collection[int]) -> list[Any]:
     """Return (instant, turn, place in its text, row, speaker, and the columns of a fact)."""
     place = "fact.instant, fact.seq, fact.span_start, fact.row, speaker.name"
-    return db.select(_BY_SPEAKER, f"{place}, {_WHOLE}", **{"fact.row": rows})
+    by_speaker = f"{_OF_TURN} JOIN speaker ON speaker.ord = turn.speaker"
+    return db.select(by_speaker, f"{place}, {_WHOLE}", **{"fact.row": rows})
 
 
 def facts_near(db: Tables, asked: Iterable[tuple[int, str]], side: str, reach: int) -> list[Any]:

@@ -493,14 +493,14 @@ def _wait_for_older(db: ServerConnection, transaction: int) -> None:
         "(SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() "
         f"AND age(backend_xmin) > age(CAST(xid8 '{transaction}' AS xid)))"
     )
-    end = time.monotonic() + _OLDER_SECONDS
+    # A rewriting of tables waits for older transactions, but no longer than this.
+    end = time.monotonic() + 10.0
     while read_number(db, f"SELECT CAST(({sql}) AS int)") and time.monotonic() < end:
         time.sleep(0.05)
 
 
 HISTORY = "history"  # of `meta`: how many commits were named, and the names of the newest ones, the newest first
 NAME_DIGITS = 8  # of a commit
-_OLDER_SECONDS = 10.0  # that a rewriting of tables waits for older transactions
 _MAX_NAMES = 128  # that are kept
 
 

@@ -17,9 +17,7 @@ from pathlib import Path
 FILE = Path(__file__).parent / "data" / "token_bounds.bin"
 LISTED_CHARACTERS = 1 << 16  # the characters whose costs are listed, two bits each, after a byte a word
 MAX_STRADDLED_CHARACTERS = 24  # characters in a row, of which a merge may straddle two
-CACHED_WORDS = 1 << 13  # words whose costs are remembered: the same few make up most of a conversation
 UNLISTED_COST = 255  # a word of which some form costs more than four tokens: its letters count
-_PICTURES = range(0x1F000, 0x1FB00)  # emoji: three tokens at most, where other rare characters take four
 _PARTS = re.compile(
     r" ?[A-Za-z]+"  # a word
     r"|'(?:s|t|re|ve|m|ll|d)(?![A-Za-z])"
@@ -36,7 +34,7 @@ def token_bound(text: str) -> int:
     return sum(map(_of_part, _PARTS.findall(text)))
 
 
-@lru_cache(maxsize=CACHED_WORDS)
+@lru_cache(maxsize=1 << 13)  # the same few words make up most of a conversation
 def _of_part(said: str) -> int:
     if not said.isascii():
         return sum(map(_costs().of_character, said)) + len(said) // MAX_STRADDLED_CHARACTERS
@@ -85,7 +83,8 @@ class _Costs:
         code = ord(character)
         if code < LISTED_CHARACTERS:
             return (self.characters[code >> 2] >> (2 * (code & 3)) & 3) + 1
-        return 3 if code in _PICTURES else 4
+        # Emoji: three tokens at most, where other rare characters take four.
+        return 3 if code in range(0x1F000, 0x1FB00) else 4
 
 
 @cache

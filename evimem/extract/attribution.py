@@ -12,7 +12,6 @@ from ..text.sentences import merge_ranges, sentences
 from ..types.values import Turn
 
 MAX_SENTENCES = 24  # that are read of a short turn
-PER_SENTENCE = 2000  # characters of a long turn for each sentence more
 
 
 _FENCE = ("```", "~~~")
@@ -71,7 +70,8 @@ def own_sentences(text: str) -> list[tuple[int, int]]:
     # At most 1,000 characters of a sentence are read.
     found = [(start, min(end, start + 1000)) for start, end in sentences(text)]
     found = outside(found, passed_on(text))
-    most = MAX_SENTENCES + len(text) // PER_SENTENCE
+    # A long turn has one sentence more for each 2,000 characters.
+    most = MAX_SENTENCES + len(text) // 2000
     return found if len(found) <= most else _chosen(text, found, most)
 
 

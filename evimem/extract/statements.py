@@ -21,8 +21,6 @@ Role = Literal["main", "shared", "dropped"]
 Kind = Literal["event", "state", "opinion", "image"]
 
 _WOMEN, _MEN = frozenset(ENGLISH.words("people.women")), frozenset(ENGLISH.words("people.men"))
-_NOW = frozenset(("now", "today", "currently", "again"))
-_PLURAL = frozenset(ENGLISH.words("grammar.plural_auxiliaries"))
 _ABLE = ("stand", "bear", "speak", "play")  # a statement about ability may use these
 _NAMED = re.compile(r"[^\W\d_a-z][^\W\d_A-Z]|[A-Z][a-z'\u2019]*[A-Z][a-z]")  # no "HST"
 
@@ -189,7 +187,7 @@ def _subject(sentence: Tagged, tags: str, clause: ClauseSpan, voice: Voice) -> s
     if words[start] == "the" and Tag.NAME in tags[start : clause.verb]:  # "the Cure", as a parse has it
         start += 1
     first, verb = tags[start], words[clause.verb]
-    is_plural = verb in _PLURAL or tags[clause.verb : clause.end] in tuple(TagSet.BASES)
+    is_plural = verb in ENGLISH["grammar.plural_auxiliaries"] or tags[clause.verb : clause.end] in tuple(TagSet.BASES)
     if first == Tag.POSSESSIVE and words[start] not in ("my", "our"):
         return ""
     if first in (Tag.NAME, Tag.NOUN):
@@ -276,7 +274,8 @@ def _is_whole(sentence: Tagged, tags: str, clause: ClauseSpan, verb: str, thing:
     ):
         return False
     if verb in ("be", "turn"):
-        is_later = Tag.TIME in tags[end:stop] and _NOW.isdisjoint(when)  # "I'm thirty in August"
+        is_now = not {"now", "today", "currently", "again"}.isdisjoint(when)
+        is_later = Tag.TIME in tags[end:stop] and not is_now  # "I'm thirty in August"
         return not is_later or words[clause.verb] not in ENGLISH["grammar.present_be"]
     return not tag_set("NOUNS BASE_OR_NOUN S_FORM_OR_PLURAL GERUND TIME").isdisjoint(tags[start:end])
 
@@ -359,7 +358,6 @@ def _time_before(tags: str, start: int) -> int:
 _SPELLED_OUT = dict(ENGLISH.table("grammar.spelled_out"))
 _THIRD_PERSON = dict(ENGLISH.table("grammar.third_person"))
 _FIRST_PERSON = ENGLISH.words("grammar.first_person")
-_FIRST_PERSON_POSSESSIVE = ENGLISH.words("grammar.first_person_possessive")
 
 
 def fact_id(turn_id: str, extractor: str, span: tuple[int, int], subject: str, predicate: str, obj: str) -> str:
@@ -410,7 +408,7 @@ class Voice:
         owner = self._owner = self.name + ("'" if self.name.endswith("s") else "'s")
         self._replaced = {
             **dict.fromkeys(_FIRST_PERSON, self.name),
-            **dict.fromkeys(_FIRST_PERSON_POSSESSIVE, owner),
+            **dict.fromkeys(ENGLISH.words("grammar.first_person_possessive"), owner),
         }
 
     def possessive(self, thing: str) -> str:

@@ -57,8 +57,8 @@ _NOT_WHEN = frozenset(("for", *ENGLISH.words("grammar.not_its_time")))  # "until
 _OPENING = re.compile(
     rf"\s*(?:this is\s+)?(?:an?|the)\s+({'|'.join(ENGLISH.words('terms.images'))})\s+of\s+", re.IGNORECASE
 )
-_SHORT_NAMES = ENGLISH.table("terms.image_names")
 
+_SHORT_NAMES = ENGLISH.table("terms.image_names")
 _TELLING = frozenset(ENGLISH.words("statements.telling"))
 _UNIDENTIFIED = re.compile(r"the (?!.*\b(?:of|at|in|for|from|about|by|on|with|to|near)\b)(?:(?![A-Z][a-z]).)*$")
 """A definite thing of which its words do not say which it is: "the email", but "the head of the school"."""
@@ -92,8 +92,6 @@ Reader: TypeAlias = Callable[[Tagged, Voice, "int | None", str], "list[Statement
 # Text beyond these bounds stays searchable as raw text.
 MAX_FACTS = 16  # of a short turn
 MAX_AT_ONCE = 2000  # characters in which times are looked for at once; in a longer turn, sentence by sentence
-
-_PRONOUNS = frozenset(("he", "she"))
 
 
 # "Remember that I love tea" only asks to remember its statement.
@@ -254,7 +252,7 @@ def _told(turn: Turn, conventions: Conventions, read: Reader, extractor: str) ->
         sentence = source.tag_sentence(start, end)
         if not sentence.words or not is_read(turn.text[start:end], foreign=foreign):
             continue
-        asks_whom = not _PRONOUNS.isdisjoint(sentence.words)
+        asks_whom = not {"he", "she"}.isdisjoint(sentence.words)
         # A pronoun means a person within 600 characters before it.
         whom = _only_person(turn.text[max(0, start - 600) : start], source.voice) if asks_whom else ""
         stated = _make_fact(sentence, start, end, source.voice, read, whom)

@@ -97,7 +97,6 @@ class PassageTable:
         self._db.drop_meta(_HIGH)
 
 
-MAX_TERMS_READ = 4_096  # terms that share their first letters and are read for one word
 # Rows of new memories; each memory keeps its own. A first search reads open rows one by one and sealed ones at once.
 SEGMENT_ROWS = 2_048
 
@@ -343,7 +342,8 @@ class SealedPostings:
 
     def terms_beginning(self, prefix: str) -> list[str]:
         """Return the stored terms that begin with some letters, in order: MAX_TERMS_READ at most."""
-        return stored_terms_beginning(self._db, prefix, MAX_TERMS_READ) if self._segments else []
+        # So many terms with the same first letters are read for one word.
+        return stored_terms_beginning(self._db, prefix, 4_096) if self._segments else []
 
     def read(self, terms: Collection[str]) -> Mapping[str, Posting]:
         """Return the postings of terms, all of which are read at once, and of related terms."""

@@ -21,7 +21,6 @@ from ..types.values import Turn
 from .request import ReplyForm
 
 MAX_FACT_CHARACTERS = 300  # of one, where facts stand for turns
-MAX_SPEAKERS = 20  # that a request names
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +54,7 @@ def evidence_request(form: ReplyForm, view: View, shown: ShownEvidence, **values
     return form.request(
         question=mark_lines(view.analysis.question),
         asked_at=format_time(view.asked_at),
-        speakers=", ".join(quote_name(speaker) for speaker in view.speakers[:MAX_SPEAKERS]) or "none",
+        speakers=", ".join(quote_name(speaker) for speaker in view.speakers[:20]) or "none",
         evidence=shown.text,
         **values,
     )

@@ -28,12 +28,7 @@ from .request import EXTRACT, Ledger, ask_model
 
 MAX_EXTRACTED_CHARACTERS = 8_000  # of a turn that the model is shown; the rest stays searchable as raw text
 MAX_FACTS = 32
-EARLIER_TOKENS = 600  # of the turns before it that the model is shown, the nearest whole
-TYPICAL_OUTPUT_TOKENS = 180  # of a reply for a typical turn, for an estimate
-MAX_KEYWORDS = 8  # of a turn
-MAX_LISTED_LABELS = 24  # names of a kind that the model is shown
 MAX_UNUSABLE_ATTEMPTS = 3  # attempts after which a turn whose replies are unusable is given up
-FIRST_WAIT_SECONDS = 30.0  # seconds before the second attempt; each later wait is twice as long
 MAX_WAIT_SECONDS = 600.0  # seconds
 # A turn that an endpoint refuses only where it refuses every request.
 HARMLESS_TURN = Turn("", "", "Mira", "I moved to Leeds in May.", datetime(2024, 9, 20, 9, 0), role="user")
@@ -110,9 +105,8 @@ def extract_request(
     earlier = [f"{quote_name(t.speaker)}:\n{mark_lines(t.text + caption_line(t.caption))}" for t in _context(previous)]
     keywords = (keyword for label in known for keyword in label.keywords)
     kinds = {"keywords": keywords, "tags": (one.tag for one in known), "topics": (one.topic for one in known)}
-    used = (
-        (kind, tuple(islice(dict.fromkeys(filter(None, found)), MAX_LISTED_LABELS))) for kind, found in kinds.items()
-    )
+    # The model is shown at most 24 names of a kind.
+    used = ((kind, tuple(islice(dict.fromkeys(filter(None, found)), 24))) for kind, found in kinds.items())
     return EXTRACT.request(
         earlier="\n".join(earlier) or "(nothing)",
         speaker=quote_name(turn.speaker),
@@ -127,7 +121,8 @@ def extract_request(
 def _context(previous: Sequence[Turn]) -> list[Turn]:
     """Return the turns before one that the model is shown; the first of them is cut at its beginning where it must."""
     shown: list[Turn] = []
-    left = EARLIER_TOKENS
+    # Tokens of the turns before it that the model is shown, the nearest whole.
+    left = 600
     for turn in reversed(previous[-MAX_EARLIER_TURNS:]):
         text = turn.text[-4 * left :]  # about four characters a token
         shown.insert(0, replace(turn, text=text))
@@ -165,8 +160,9 @@ def plan_retry(error: ModelError, attempts: int) -> RetryPlan:
     status, asked_for = (getattr(error, name, None) for name in ("status", "retry_after"))
     why = f": {error.why}" if isinstance(error, ReplyError) else "" if status is None else f" {status}"
     halt = not (isinstance(error, ReplyError) or may_refuse_text(error))
+    # 30 seconds pass before the second attempt, and twice as many before each later one.
     return RetryPlan(
-        seconds=max(min(MAX_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2.0 ** min(attempts - 1, 10)), asked_for or 0.0),
+        seconds=max(min(MAX_WAIT_SECONDS, 30.0 * 2.0 ** min(attempts - 1, 10)), asked_for or 0.0),
         halt=halt,
         certain=halt and (asked_for is not None or status in {401, 402, 429}),  # these never concern the text
         last=attempts >= (2 * MAX_UNUSABLE_ATTEMPTS if halt else MAX_UNUSABLE_ATTEMPTS),
@@ -194,7 +190,8 @@ def estimate(pairs: Iterable[tuple[Turn, Sequence[Turn]]], price: tuple[float, f
             request = extract_request(turn, previous)
             requests += 1
             sent += _system_tokens(request.system) + count_tokens(request.prompt)
-    received = TYPICAL_OUTPUT_TOKENS * requests
+    # The reply for a typical turn has some 180 tokens.
+    received = 180 * requests
     cost = None if price is None else (sent * price[0] + received * price[1]) / 1e6
     return Estimate(turns, requests, sent, received, cost)
 
@@ -243,7 +240,7 @@ class _FactReader:
         return Label(
             canonical(reply["topic"], (one.topic for one in known)),
             canonical(reply["tag"], (one.tag for one in known)),
-            tuple(dict.fromkeys(keywords))[:MAX_KEYWORDS],
+            tuple(dict.fromkeys(keywords))[:8],
         )
 
     def _keep(

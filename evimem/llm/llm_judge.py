@@ -44,10 +44,6 @@ from .read_verdict import (
 from .request import ANSWER, CHAIN, DECIDE, ENTITIES, JOINT, JUDGE, REFINE, Ledger, ask, ask_model, bound_lists
 
 Made = TypeVar("Made", Decided, Considered, Move)
-ABSTAIN_BELOW = 0.3  # EviMem's threshold (E11), until a calibration gives a better one
-MIN_ROOM_CHARACTERS = 1_000  # characters of evidence, with which a model is asked at least
-MAX_FORM_CHARACTERS = 1_000  # characters of how an answer is to be written
-MIN_CHAIN_ITEMS = 2  # shown turns, or facts where these are shown, below which there is nothing to chain
 
 MANNERS: dict[Manner, str] = {
     "direct": "Say it directly, without hedging.",
@@ -56,18 +52,12 @@ MANNERS: dict[Manner, str] = {
     "hedged": "Say what the items do support and, in the same sentence, what is missing for a full answer.",
 }
 
-# The parts of a decision's request about the next action.
-ANY_ACTION_DIRECTIVE = "Any action may come next."
-OPEN_DIRECTIVE = "While a requirement is open, answer becomes a search: support it, or waive it with a reason."
-NO_REFLECTION_DIRECTIVE = "No further reflection: retrieve, or answer."
-REFUSED_DIRECTIVE = 'The last step was to be "{wanted}"; it became "{action}", since {why}.'
+# The reason why a rule changed the last step.
 RULE_REASONS = {
     "nothing found": "the last search brought nothing new",
     "enough thought": "there were reflections enough",
     "gaps are open": "requirements were open",
 }
-NOTHING_NEW_DIRECTIVE = "The last search brought nothing new: think about what is there, or look for something else."
-LAST_DIRECTIVE = "This is the last decision: the action is answer, and draft is the best answer from what is there."
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +82,8 @@ class LLMJudge:
     """
 
     name: str = "llm"
-    abstain_below: float = ABSTAIN_BELOW
+    # EviMem's threshold (E11), until a calibration gives a better one.
+    abstain_below: float = 0.3
     probability: Callable[[float], float] | None = None
 
     @property
@@ -265,16 +256,18 @@ def decide_request(view: View, stage: Stage, shown: ShownEvidence) -> Complete:
 def directive(view: View, stage: Stage) -> str:
     """Return the router's part of a decision's request: the possible actions, and the last refusal with its reason."""
     if stage.last:
-        return LAST_DIRECTIVE
+        return "This is the last decision: the action is answer, and draft is the best answer from what is there."
     told = []
     if stage.refused is not None:
         wanted, action, rule = stage.refused
-        told.append(REFUSED_DIRECTIVE.format(wanted=wanted, action=action, why=RULE_REASONS[rule]))
-    told += [NOTHING_NEW_DIRECTIVE] if stage.empty else []
-    told += [NO_REFLECTION_DIRECTIVE] if stage.tired else []
-    is_searchable = any(need.kind not in UNSEARCHABLE_GAP_KINDS for need in view.tracker.open)
-    told += [OPEN_DIRECTIVE] if stage.guarded and is_searchable else []
-    return " ".join(told) or ANY_ACTION_DIRECTIVE
+        told.append(f'The last step was to be "{wanted}"; it became "{action}", since {RULE_REASONS[rule]}.')
+    if stage.empty:
+        told.append("The last search brought nothing new: think about what is there, or look for something else.")
+    if stage.tired:
+        told.append("No further reflection: retrieve, or answer.")
+    if stage.guarded and any(need.kind not in UNSEARCHABLE_GAP_KINDS for need in view.tracker.open):
+        told.append("While a requirement is open, answer becomes a search: support it, or waive it with a reason.")
+    return " ".join(told) or "Any action may come next."
 
 
 def answer_request(
@@ -303,7 +296,7 @@ def answer_request(
 
 def _form_line(view: View) -> str:
     """Return how the caller wants the answer written, as a line; empty where that is left open."""
-    return f'Write it in this form: "{escape_attribute(view.form, MAX_FORM_CHARACTERS)}"\n' if view.form else ""
+    return f'Write it in this form: "{escape_attribute(view.form, 1_000)}"\n' if view.form else ""
 
 
 def _wishes(wishes: Sequence[StandingInstruction]) -> str:
@@ -322,7 +315,7 @@ def within_room(
     """Ask about a page of evidence; with half of it, again and again, where the model cannot read so much.
 
     Return the reply with the room that was left: later requests about the question begin with that. Raise PromptTooLong
-    below `MIN_ROOM_CHARACTERS`.
+    below 1,000 characters.
     """
     while True:
         shown = page(view, room=room.characters)
@@ -330,7 +323,8 @@ def within_room(
             return (yield from ask(shown)), room
         except PromptTooLong:
             room = Room(min(room.characters, len(shown.text)) // 2)  # a page is never shorter than one turn
-            if room.characters < MIN_ROOM_CHARACTERS:
+            # With less room for evidence, in characters, a model is not asked.
+            if room.characters < 1_000:
                 raise
 
 
@@ -393,7 +387,8 @@ def _ask_next_query(view: View, verdict: Verdict, ledger: Ledger) -> Flow[str]:
 def _ask_chain(view: View, shown: ShownEvidence, ledger: Ledger) -> Flow[tuple[str, ...]]:
     """Ask for a chain of reasoning (E12)."""
     there = sum(len(item.facts) for item in view.shown) if view.by_fact else len(shown.turns)
-    if there < MIN_CHAIN_ITEMS:
+    # Of one turn, or one fact where these are shown, there is nothing to chain.
+    if there < 2:
         return ()
     question, asked_at = mark_lines(view.analysis.question), format_time(view.asked_at)
     request = CHAIN.request(question=question, asked_at=asked_at, evidence=shown.text)

@@ -60,8 +60,6 @@ from .request import (
 
 NO_ANSWER_REASON = "the evidence does not hold the answer"
 MAX_REQUIREMENTS = 12  # of a question, those that the model added included
-MAX_LISTED_CALLS = 24  # of the newest calls that a request lists
-MAX_RESULT_ROWS = 12  # of each
 CALLED_VERDICT = Verdict(
     Tier.PARTIAL, 0.5, reason="tools were called before anything was said of the evidence", mapped=False
 )
@@ -253,7 +251,8 @@ def explore_request(view: View, explored: Explored, shown: ShownEvidence) -> Com
         most=explored.most,
         directive=directive,
     )
-    earlier = tuple(_exchange(view, explored.results[-MAX_LISTED_CALLS:], shown))
+    # A request lists the newest 24 calls, and 12 rows of each result.
+    earlier = tuple(_exchange(view, explored.results[-24:], shown))
     offered = () if explored.last else tool_specs(explored.tools)
     # No line about tools that there are not, and about tags where none are.
     gone = tuple(f"- {tool}:" for tool in TOOLS if tool not in explored.tools)
@@ -347,7 +346,7 @@ def _result_text(result: Result, labels: Mapping[str, str]) -> str:
     if result.refused:
         return f'{head}: refused, "{escape_attribute(result.refused, MAX_KEY_CHARACTERS)}"'
     rows = []
-    for row in result.rows[:MAX_RESULT_ROWS]:
+    for row in result.rows[:12]:
         count = f", {row.count}" if row.count else ""
         rows.append(f"{quote_name(labels.get(row.key, row.key))} ({escape_attribute(row.text)}{count})")
     left = f", {result.pruned} not kept" if result.pruned else ""

@@ -32,7 +32,6 @@ from .json_reply import read_object
 Schema = dict[str, Any]
 Read = Callable[[Any], Any]
 TIERS = ("exact", "inferrable", "partial", "none")
-STATUSES = ("supported", "open", "waived")
 GAPS: tuple[GapKind, ...] = tuple(kind for kind in get_args(GapKind) if kind != "none")
 ACTIONS: tuple[Action, ...] = get_args(Action)
 KINDS = ("event", "state", "opinion", "plan", "image")
@@ -41,13 +40,9 @@ MAX_SENTENCE_CHARACTERS = 400  # characters
 MAX_TEXT_CHARACTERS = 4_000  # characters of an answer, which may be a list or a summary
 MAX_TAG_CHARACTERS = 60  # characters of a keyword, a tag or a topic
 MAX_KEY_CHARACTERS = 300  # characters of a name that a reply repeats, whatever it names
-MAX_NAMES = 200  # of a list that are read, whatever it was to have
 MAX_SENTENCES = 12
 
 CUT_REPLY_TOKEN_FACTOR = 4  # times as many tokens for the reply that follows a cut one
-MIN_CONTEXT_TOKENS = 400  # tokens: a smaller number is no context that a server has, but a usage that means nothing
-MAX_UNCUT_CHARACTERS = 4_000  # characters of a request, below which no server cuts it
-MAX_CHARACTERS_PER_TOKEN = 7.5  # characters: text has 3 to 5 in a token, and 6 in a word
 
 _NONE_WORDS = {"", "none", "n/a", "na", "nothing", "no", "null", "nil", "no gap", "no gaps", "nothing missing"}
 _FLAGS = {"yes": True, "true": True, "y": True, "no": False, "false": False, "n": False}
@@ -88,7 +83,8 @@ def names(value: Any, limit: int = MAX_KEY_CHARACTERS) -> tuple[str, ...]:
     """Return the names in a list, or in a string, split at commas, semicolons and line breaks."""
     if isinstance(value, str):
         value = [one.strip(" \"'*-[]()") for one in re.split(r"[,;\n]", text_unless_none(value).strip("[](){} "))]
-    entries = value[:MAX_NAMES] if isinstance(value, list) else []
+    # So many names are read, whatever the list was to have.
+    entries = value[:200] if isinstance(value, list) else []
     return tuple(name for one in entries if (name := text_unless_none(one, limit)))
 
 
@@ -250,7 +246,9 @@ _ANSWER = replace(_PROSE, read=lambda value: text(value) if type(value) in {str,
 _YES_NO = Kind({"type": "boolean"}, flag)
 _TIER = _one_of(TIERS, f"none of {TIERS!r}")
 _CONFIDENCE = Kind({"type": "number"}, confidence, "no number between 0 and 1")
-_REQUIREMENTS = _records(12, "id", id=_LABEL, status=_one_of(STATUSES), evidence=_LABELS(12), why=_LINE)
+_REQUIREMENTS = _records(
+    12, "id", id=_LABEL, status=_one_of(("supported", "open", "waived")), evidence=_LABELS(12), why=_LINE
+)
 _CITATIONS = _records(20, "id", id=_LABEL, quote=_QUOTE)
 _GAPS = _records(8, "text", kind=_one_of(GAPS), about=_words(80), text=_LINE, evidence=_LABELS(4))
 
@@ -366,7 +364,9 @@ def _check_read(request: Complete, reply: Reply) -> None:
     Some servers drop text beyond their context without a word, instructions first; such a reply means nothing.
     """
     length = len(" ".join(request.text.split()))
-    if length > MAX_UNCUT_CHARACTERS and MIN_CONTEXT_TOKENS <= reply.input_tokens < length / MAX_CHARACTERS_PER_TOKEN:
+    # No server cuts a request of 4,000 characters. A token has 3 to 5 characters of text, and a word 6. Usage below 400
+    # tokens is no context that a server has, but a number that means nothing.
+    if length > 4_000 and 400 <= reply.input_tokens < length / 7.5:
         raise PromptTooLong(
             f"the server read {reply.input_tokens} tokens of a request of {length} characters; raise its context size",
             retryable=False,

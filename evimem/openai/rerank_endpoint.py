@@ -14,8 +14,6 @@ from .clients import _Async, _Client, _result
 from .endpoint import Connection, Server, body_of
 from .wire_format import host, parse_json
 
-STREAMED = {"X-Stainless-Raw-Response": "stream"}  # has the client leave the body to `body_of`, which bounds it
-
 
 @dataclass(frozen=True, repr=False, eq=False)
 class EndpointReranker(_Client):
@@ -102,7 +100,10 @@ class EndpointReranker(_Client):
         # Lone surrogates have no UTF-8 form.
         clean, *sent = (text.encode("utf-8", "replace").decode() for text in (query, *texts))
         body = {"model": self.model, "query": clean, name: sent}
-        response = await client.post("/rerank", cast_to=object, body=body, options={"headers": STREAMED})
+        # The header has the client leave the body to `body_of`, which bounds it.
+        response = await client.post(
+            "/rerank", cast_to=object, body=body, options={"headers": {"X-Stainless-Raw-Response": "stream"}}
+        )
         try:
             return _scores(await body_of(response), len(texts), host(self.base_url))
         finally:

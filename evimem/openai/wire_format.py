@@ -59,7 +59,6 @@ _SECRETS = re.compile(
     rf"|\b(?:api[-_ ]?key|token|secret|password|authorization)[\"']?\s*[:=]\s*[\"']?(?:(?:bearer|basic)\s+)?{_VALUE}"
     r"|\b(?=\w*\d)(?=\w*[a-z])\w{24,}\b)"
 )
-ANY_JSON = {"type": "json_object"}
 BATCH_URL = "/v1/chat/completions"
 _CUT = {"content_filter": "the provider's content filter cut it", "length": "it was cut at the model's length limit"}
 MOST_NAME = 100  # characters of a model's or a tool's name, or of an id
@@ -249,7 +248,7 @@ def response_formats(request: Complete) -> tuple[dict[str, Any], ...]:
     name = re.sub(r"\W", "_", request.role, flags=re.ASCII)
     schemas = [bounded] if bounded == unbounded else [bounded, unbounded]
     named = ({"name": name, "strict": True, "schema": schema} for schema in schemas)
-    return (*({"type": "json_schema", "json_schema": one} for one in named), ANY_JSON)
+    return (*({"type": "json_schema", "json_schema": one} for one in named), {"type": "json_object"})
 
 
 def _without_bounds(schema: Any) -> Any:

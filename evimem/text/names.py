@@ -13,11 +13,7 @@ from .terms import stem, terms
 
 # Letters next to which a name is part of a longer word: not those of scripts without spaces, but Indic signs.
 _LETTER = "[^\\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff]|[\u0900-\u0dff]"
-_MIN_PLURAL_LETTERS = (
-    4  # letters of a name whose last "s" may be that of several, or of a possessive that is written twice
-)
 _MIN_ADJECTIVE_LETTERS = 5  # letters of a name whose last "n" may make an adjective of it: "Anna" comes from no "Ann"
-MIN_ANCHOR_SHARE = 0.5  # share of a phrase's terms that must stand in the sources
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
 _FIGURES = re.compile(r"\d+(?:[.,]\d+)*")
 _THOUSANDS = re.compile(r"(\d+)k\b", re.IGNORECASE)
@@ -111,7 +107,8 @@ def _forms(low: str) -> Iterator[str]:
     elif len(low) >= _MIN_ADJECTIVE_LETTERS and low.endswith("a"):
         yield f"{low}n"
     if low.endswith("s"):
-        if len(low) >= _MIN_PLURAL_LETTERS and not low.endswith("ss"):
+        # The last "s" of four letters or more may be that of several, or of a possessive that is written twice.
+        if len(low) >= 4 and not low.endswith("ss"):
             yield low[:-1]
     else:
         yield f"{low}s"
@@ -140,7 +137,7 @@ class Sources:
         self._figures |= {str(value) for word, value in in_words if stem(word) in self._stems}
         self._tells_names = language_of(said) != "de"  # where every noun has a capital
 
-    def anchor(self, phrase: str, share: float = MIN_ANCHOR_SHARE) -> bool:
+    def anchor(self, phrase: str, share: float = 0.5) -> bool:
         """Return whether at least a share of a phrase's terms, and each of its numbers, stand in the texts."""
         size = len(terms(phrase))
         return _figures(phrase) <= self._figures and size - self.lacking(phrase) >= share * size

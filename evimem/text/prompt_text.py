@@ -21,7 +21,6 @@ UNIT = 240  # characters of a passage's smallest part: a sentence, or a piece of
 WEIGHED = 24_576  # characters of a text that are looked through: more than the offline judge reads of a turn
 _PIECE = re.compile(rf".{{1,{UNIT}}}(?=\s|\Z)|.{{1,{UNIT}}}", re.DOTALL)
 MARK = QUOTED  # opens each line that somebody wrote; no line of ours begins with it
-MAX_QUOTE = 1_000  # characters
 MEANT, MOST_MEANT = 2, 120  # facts that are shown beside a turn for what they name, and characters of one
 
 # Controls, what Unicode lets a renderer ignore (zero-width, bidirectional, variation and tag characters, fillers),
@@ -87,7 +86,7 @@ def find_quote(quote: str, text: str) -> tuple[int, int] | None:
 
     Of the text: a model reads, and so quotes, only its visible characters.
     """
-    if len(quote) > MAX_QUOTE:
+    if len(quote) > 1_000:
         return None
     shown = visible(text)
     found = _find(quote, shown)

@@ -17,7 +17,6 @@ from .lexicon import Quantity
 DAY = timedelta(days=1)
 WEEK = timedelta(days=7)
 SATURDAY = 5
-BEFORE_DAWN = timedelta(hours=4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +53,7 @@ def waking_day(moment: datetime) -> datetime:
     A moment at 0:00 is a date whose hour is not known.
     """
     known = moment != midnight(moment) and moment > datetime.min + DAY
-    return midnight(moment - BEFORE_DAWN if known else moment)
+    return midnight(moment - timedelta(hours=4) if known else moment)
 
 
 def day(moment: datetime) -> TimeInterval:

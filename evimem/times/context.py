@@ -272,7 +272,6 @@ DOUBT_OF_DAYS: dict[int, float] = DOUBT | {BACK: 20, PERHAPS_BACK: 3}
 # in April is of the same year. Chosen on our own tables in tests/times, as all of these.
 DOUBT_OF_YEARS: dict[int, float] = {BACK: 20, PERHAPS_BACK: 3, 0: 1.5, PRESENT: 2.5, AHEAD: 12}
 SEASON = timedelta(days=92)  # how far "this summer" may be
-YEARS = timedelta(days=200)  # two occurrences farther apart than this are of two years
 
 
 def nearest(yearly: Yearly, today: datetime, direction: int) -> TimeInterval | None:
@@ -287,7 +286,8 @@ def nearest(yearly: Yearly, today: datetime, direction: int) -> TimeInterval | N
     future = [interval for interval in found if interval.end > today]
     if not past or not future:
         return None
-    if past[-1].granularity in ("day", "span") and future[0].start - past[-1].start > YEARS:
+    # Two occurrences farther apart than this are of two years.
+    if past[-1].granularity in ("day", "span") and future[0].start - past[-1].start > timedelta(days=200):
         doubt = DOUBT_OF_YEARS[direction]
     else:
         doubt = DOUBT_OF_DAYS[direction] if past[-1].granularity == "day" else DOUBT[direction]

@@ -27,7 +27,6 @@ FIGURES = (
 )
 _FIGURES = re.compile(FIGURES)
 _NUMBERS = re.compile(r"\d+")
-_MAX_DATES = 200  # dates in figures of one text that are looked at for their order
 _MONTHS_PER_YEAR = 12
 
 
@@ -63,7 +62,8 @@ class Conventions:
 
     def order_in(self, folded: str, language: str) -> DateOrder | None:
         """Return how a folded text in a language writes dates: as another date of it shows, else as is usual."""
-        orders = {order for match in islice(_FIGURES.finditer(folded), _MAX_DATES) if (order := _shown_by(match[0]))}
+        # The order is told by the first 200 dates in figures.
+        orders = {order for match in islice(_FIGURES.finditer(folded), 200) if (order := _shown_by(match[0]))}
         if len(orders) == 1:
             return orders.pop()
         if self.date_order is not None:

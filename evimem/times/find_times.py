@@ -26,7 +26,6 @@ from .lexicon import IDEOGRAPHS, MAX_TEXT_CHARACTERS, DateWords, any_of, fold
 from .readers import READERS, Expression, Match, Meaning, possible, span_of
 
 NEAR_CHARACTERS = 80  # characters between a time and the words that tell its day or month
-RECENT = timedelta(hours=12)  # how long ago a message was said that tells which year is spoken of
 # Quotations of another speaker, whose day of saying is another one.
 QUOTED = re.compile(
     '"[^"\n]{1,200}"|\u201c[^\u201d\n]{1,200}\u201d|\u00ab[^\u00bb\n]{1,200}\u00bb|\u201e[^\u201c\n]{1,200}\u201c|\u300c[^\u300d\n]{1,200}\u300d'
@@ -124,7 +123,8 @@ def locate_times(
 def _spoken_before(before: Sequence[tuple[str, datetime]], now: datetime) -> Spoken:
     """Return the times that messages of the last hours mentioned: last year, look of a question, last time."""
     said = [(text[-MAX_TEXT_CHARACTERS:], at.replace(tzinfo=None)) for text, at in before]
-    said = [(text, at) for text, at in said if timedelta(0) <= now - at <= RECENT]
+    # A message of the last twelve hours tells which year is spoken of.
+    said = [(text, at) for text, at in said if timedelta(0) <= now - at <= timedelta(hours=12)]
     if not said:
         return UNSPOKEN
     named = next((int(years[-1]) for text, _ in reversed(said) if (years := YEAR.findall(text))), now.year)
@@ -292,9 +292,6 @@ def _counts_weeks(each: Expression, ctx: Context) -> bool:
         return ctx.words.has_spaces and week_after.match(ctx.folded, each.end) is not None
     before = ctx.folded[max(0, each.start - 32) : each.start]
     return counted_before.search(before) is not None or counted_after.match(ctx.folded, each.end) is not None
-
-
-_NEAR_WEEK = 32  # characters before a year in which a counted week is looked for
 
 
 @lru_cache

@@ -448,8 +448,6 @@ def _unit_beside(unit: str, base: TimeInterval, side: int, part: str = "") -> Ti
 # ---- Dates
 
 _NO_WORDS: SpelledTable[int] = SpelledTable({})
-_YEARS = range(1500, 2200)
-JUST_OVER = timedelta(days=3)  # how long ago a day of the month may be that is told in the present
 _MONTH = timedelta(days=31)  # how long ago it may be where the sentence looks back
 NEAR = timedelta(days=45)  # a weekday with a day of the month is hardly said of a day farther away
 _GOES_ON = re.compile(r"[/.-]\d")
@@ -462,7 +460,7 @@ def year_number(match: Match, name: str = "year") -> int:
     if word[0] in "' " or len(word) == 2:
         return year_of_two_digits(int(word.lstrip("' ")))
     found = number(word, _NO_WORDS)
-    if name == "year" and found not in _YEARS:
+    if name == "year" and found not in range(1500, 2200):
         raise ValueError(f"{found} is no year that people speak of")
     return found
 
@@ -584,7 +582,8 @@ def sure_number(match: Match, ctx: Context) -> Meaning | None:
     if looks_back or _GOES_ON.match(ctx.folded, match.end()) or not ctx.complete(match.end()):
         return None
     numbered = _days_numbered(day, ctx, 2)
-    earliest = ctx.today - (0 * DAY if direction == AHEAD else JUST_OVER)
+    # A day of the month that is told in the present may be three days ago.
+    earliest = ctx.today - (0 * DAY if direction == AHEAD else timedelta(days=3))
     over = [each for each in numbered if each.start <= ctx.today]
     coming = [each for each in numbered if each.start >= earliest]
     found = over[-1:] if direction < 0 else coming[:1]
