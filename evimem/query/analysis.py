@@ -208,8 +208,21 @@ def check_asked(what: str, text: str) -> None:
 
 
 def looked_for(text: str) -> str:
-    """Return the part of a text to search: all of it, or its two ends, where a question stands by pasted text."""
-    return text if len(text) <= 2 * _EITHER_END else f"{text[:_EITHER_END]} {text[-_EITHER_END:]}"
+    """Return the part of a text to search: all of it, or its two ends, where a question stands by pasted text.
+
+    A question for the asker's own name is joined by the words of an introduction: "Hi, I'm Ilse" shares none with it.
+    """
+    read = text if len(text) <= 2 * _EITHER_END else f"{text[:_EITHER_END]} {text[-_EITHER_END:]}"
+    return " ".join((read, *(told for asked, told in _introductions() if asked.search(read))))
+
+
+@cache
+def _introductions() -> tuple[tuple[re.Pattern[str], str], ...]:
+    """Return by language the questions for the asker's own name, and the words with which a name is told."""
+    return tuple(
+        (re.compile("|".join(told.words("questions.own_name")), re.IGNORECASE), *told.words("questions.introduction"))
+        for told in map(Language, LANGUAGES)
+    )
 
 
 def hints(
