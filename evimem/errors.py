@@ -223,7 +223,12 @@ class ReplyError(ModelError):
 
 
 class ModelTimeout(ModelError):
-    """The chat model did not answer before the deadline of the whole call. Retryable."""
+    """The chat model did not answer before the deadline of the whole call. Retryable.
+
+    Attributes:
+        partial: Where `ask` raised it and the evidence has lines to quote, the `Answer` that is given without a model:
+            its `kind` is "quote", `fell_back` is True, and its `reason` names the deadline. Else as of any ModelError.
+    """
 
     retryable = True
 

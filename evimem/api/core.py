@@ -20,7 +20,17 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..db.jobs import PAGE_JOBS
 from ..embedding.static_embedder import forget_words
-from ..errors import DiskFull, InvalidQuery, ModelError, NoModel, StoreError, StoreReadOnly, UnknownTurn, shown
+from ..errors import (
+    DiskFull,
+    InvalidQuery,
+    ModelError,
+    ModelTimeout,
+    NoModel,
+    StoreError,
+    StoreReadOnly,
+    UnknownTurn,
+    shown,
+)
 from ..flow import Effect, Embed, Flow, Pause, Rerank, SideBySide, flow_of
 from ..page.bearing import EMBEDDER_NAME
 from ..page.bearing import load_bearing as bearing
@@ -277,10 +287,14 @@ class Core:
             try:
                 return (yield from answer_question(task, loop))
             except ModelError as error:
-                if self.on_model_error == "raise" or error.partial is None:
+                if error.partial is None or (self.on_model_error == "raise" and not isinstance(error, ModelTimeout)):
                     raise
                 again = replace(task, judge=offline, quoting=None, budget=remaining_budget(task.budget, error.partial))
-                return (yield from fall_back(error, again, loop))
+                without = yield from fall_back(error, again, loop)
+                if self.on_model_error == "offline":
+                    return without
+                error.partial = without if without.kind == "quote" else error.partial
+                raise
 
     def block(
         self, asked: Asked, form: BlockForm, today: datetime | None, exclude: frozenset[str], scope: Scope

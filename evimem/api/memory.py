@@ -478,7 +478,8 @@ class Memory:
                 described for `search`, or a field of the budget out of range.
             NoModel: A loop of your own asks a model, and the memory was opened without.
             ModelError: The model failed (ReplyError, ModelTimeout, ModelUnavailable); `partial` of the error is an
-                `Answer` with the evidence so far. Not raised where the memory was opened with
+                `Answer` with the evidence so far: of a ModelTimeout, the quotation that is given without a model where
+                there is one. Not raised where the memory was opened with
                 `on_model_error="offline"`: the answer then comes from the offline judge, and says so.
         """
         within = checked_scope(session, speaker, role, where)

@@ -555,7 +555,7 @@ def _comparison_key(place: Place, there: Mapping[int, ChatMessage], loose: set[s
 def _message_of(turn: Turn) -> ChatMessage:
     """Return the message of a turn as it was given; one that came another way is a message with its words."""
     raw = turn.metadata.get("message")
-    if isinstance(raw, str) and OPEN not in raw:
+    if isinstance(raw, str) and raw.startswith("{") and OPEN not in raw:
         try:
             message = read_kept(raw)
             if message.text.strip() == turn.text.strip():

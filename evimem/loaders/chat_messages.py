@@ -18,7 +18,7 @@ from typing import Any, Literal
 from unicodedata import normalize
 
 from ..types.results import UNKNOWN_ROLE
-from .json_values import Json, held_by, is_media, kept, media_label, mismatch_error, name_in, time_of, type_mismatch
+from .json_values import Json, held_by, is_media, kept, media_label, mismatch_error, name_in, time_of
 
 EMPTY_TEXT = "[empty message]"  # of a message that says nothing
 TIMES = ("time", "created_at", "timestamp", "create_time", "createdAt")
@@ -95,14 +95,9 @@ def read_message(message: object) -> ChatMessage:
 
 
 def read_kept(raw: str) -> ChatMessage:
-    """Return a message of which `raw` was kept, its `ChatMessage.raw`. Raise ValueError for JSON that is no message."""
+    """Return the message of which `raw`, the JSON of a mapping, was kept: its `ChatMessage.raw`."""
     # A list of messages comes again with every exchange: those of up to 2,000 characters are read once.
     return _read_short(raw) if len(raw) <= 2_000 else _read(raw)
-
-
-@lru_cache(maxsize=2_048)
-def _read_short(raw: str) -> ChatMessage:
-    return _read(raw)
 
 
 def words_of(message: Any, role: str) -> str:
@@ -156,10 +151,7 @@ def _part_named(part: Json) -> Json:
 
 
 def _read(raw: str) -> ChatMessage:
-    whole = json.loads(raw)
-    if not isinstance(whole, dict):
-        raise type_mismatch("a kept message", whole, "the JSON of a mapping")
-    message = _unwrap(whole)
+    message = _unwrap(json.loads(raw))
     pieces = [piece for piece in _pieces(message) if piece.text.strip()]
     role, speaker = _role(message, pieces)
     spoken = [piece for piece in pieces if piece.kind != "other" or not piece.text.startswith("[")]
@@ -184,6 +176,9 @@ def _read(raw: str) -> ChatMessage:
         blake2b(json.dumps(compared, sort_keys=True).encode(), digest_size=15).hexdigest(),
         "no text" if not spoken else UNKNOWN_ROLE if _lacks_role(message) else None,
     )
+
+
+_read_short = lru_cache(maxsize=2_048)(_read)
 
 
 def _unwrap(whole: dict[str, Json]) -> dict[str, Json]:

@@ -96,6 +96,26 @@ def test_a_budget_that_is_used_up_leaves_one_look(path):
     assert max(event.iteration for event in events(answer.trace, "query")) == 1
 
 
+def test_a_deadline_leaves_the_quotation_that_is_given_without_a_model(path):
+    with ModelServer(then=Fault("hang")) as server:
+        llm = OpenAI("small", base_url=server.url, api_key="k", max_retries=0)
+        with evimem.open(path, llm=llm) as memory, pytest.raises(ModelTimeout) as caught:
+            memory.ask(QUESTION, budget=Budget(seconds=0.3))
+    partial = caught.value.partial
+    assert (partial.kind, partial.fell_back) == ("quote", True)
+    assert "ModelTimeout" in str(partial.reason)
+    same_claim(partial, offline(path, seconds=0.0))
+    with evimem.open(path) as memory:
+        same_claim(evimem.replay(partial.trace, memory), partial)
+
+
+def test_a_refusal_leaves_the_evidence_and_no_quotation(path):
+    refused = ModelUnavailable("401 from host", retryable=False, status=401)
+    with evimem.open(path, llm=ScriptedModel([refused])) as memory, pytest.raises(ModelUnavailable) as caught:
+        memory.ask(QUESTION)
+    assert caught.value.partial.kind == "failed"
+
+
 def interrupted(_: object) -> str:
     raise KeyboardInterrupt
 

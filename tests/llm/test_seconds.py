@@ -63,8 +63,8 @@ def test_without_seconds_a_request_has_no_limit_of_its_own(talk):
 
 OUTCOMES = {
     "answer": ([verdict(), draft()], 4.0),
-    "abstention": ([verdict("none", 0.1)], 2.0),
-    "partial result": ([verdict(), evimem.ModelTimeout("late")], 4.0),
+    "abstained": ([verdict("none", 0.1)], 2.0),
+    "quote": ([verdict(), evimem.ModelTimeout("late")], 4.0),
 }
 
 
@@ -97,7 +97,7 @@ def slowly(talk, monkeypatch):
 def test_the_seconds_of_a_question_are_counted_by_the_clock(slowly, outcome, streamed):
     replies, seconds = OUTCOMES[outcome]
     answer = slowly(replies, streamed=streamed)
-    assert (answer.text is None, answer.abstained) == (outcome != "answer", outcome == "abstention")
+    assert (answer.kind, answer.abstained) == (outcome, outcome == "abstained")
     assert answer.usage.seconds == seconds
 
 

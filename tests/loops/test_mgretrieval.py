@@ -72,7 +72,7 @@ def test_a_failure_of_the_model_is_an_error_with_what_was_found(tmp_path: Any) -
             memory.ask(QUESTION, "mgretrieval")
     partial = raised.value.partial
     assert [turn for event in partial.trace if event.kind == "evidence" for turn in event.turns]
-    assert (partial.kind, partial.usage.requests) == ("failed", 1)
+    assert (partial.kind, partial.fell_back, partial.usage.requests) == ("quote", True, 1)
 
 
 @pytest.mark.parametrize(

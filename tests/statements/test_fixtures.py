@@ -50,7 +50,7 @@ def test_f3_a_failure_at_the_last_check_is_an_error_with_a_partial_result(chat: 
     with pytest.raises(evimem.ModelTimeout) as caught:
         chat.ask(WHEN, *LOOKING[:2], evimem.ModelTimeout("late"), seconds=None)
     rest = caught.value.partial
-    assert (rest.text, rest.abstained) == (None, False)
+    assert (rest.kind, rest.fell_back, rest.abstained) == ("quote", True, False)
     assert "ModelTimeout" in rest.reason
     assert [event.outcome for event in events(rest.trace, "call")] == ["ok", "ok", "ModelTimeout"]
 
