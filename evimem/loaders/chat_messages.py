@@ -465,11 +465,11 @@ def _time(message: Mapping[str, Json]) -> datetime | None:
         # since 1970, or milliseconds: in text, which no other form of a time is
         if isinstance(given, str) and re.fullmatch(r"\d{9,13}(?:\.\d+)?", given.strip()):
             given = float(given)
-        if isinstance(given, (int, float)) and abs(given) >= 1e11:  # milliseconds: as seconds, the year 5138
-            given = given / 1000
         try:
+            if isinstance(given, (int, float)) and abs(given) >= 1e11:  # milliseconds: as seconds, the year 5138
+                given = given / 1000
             return time_of(given)
-        except ValueError:
+        except (ValueError, OverflowError):
             continue
     return None
 

@@ -85,7 +85,7 @@ def _messages(parts: Iterable[Part], session: str) -> Iterator[tuple[str, str, A
     for part in parts:
         for number, value in enumerate(values_of(part, "messages"), start=1):
             chat = value["chat"] if isinstance(value, dict) and "chat" in value else value  # of Open WebUI
-            inner = chat.get("messages") if isinstance(chat, dict) and _KNOWN_BY.isdisjoint(chat) else None
+            inner = _listed(chat) if isinstance(chat, dict) and _KNOWN_BY.isdisjoint(chat) else None
             if not isinstance(inner, list):
                 for at, message in enumerate(_flatten([value])):
                     yield f"{part.name} message {number}{f'.{at}' if at else ''}", session, message
@@ -93,6 +93,19 @@ def _messages(parts: Iterable[Part], session: str) -> Iterator[tuple[str, str, A
             own = value.get("id") if isinstance(value.get("id"), str) else f"{session}:{number}"
             for at, message in enumerate(_flatten(inner), start=1):
                 yield f"{part.name} conversation {number} message {at}", str(own), message
+
+
+def _listed(chat: dict[str, Any]) -> Any:
+    """Return the messages of a chat: its list or, where Open WebUI lists none, those that lead to its current one."""
+    history = chat.get("history")
+    by_id = history.get("messages") if isinstance(history, dict) else None
+    if chat.get("messages") or not isinstance(history, dict) or not isinstance(by_id, dict):
+        return chat.get("messages")
+    found, at = list[Any](), history.get("currentId")
+    while isinstance(at, str) and isinstance(one := by_id.get(at), dict) and len(found) < len(by_id):
+        found.append(one)
+        at = one.get("parentId")
+    return found[::-1]
 
 
 def _flatten(messages: list[Any]) -> Iterator[Any]:

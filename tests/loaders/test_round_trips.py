@@ -22,6 +22,7 @@ PLAIN = {
     "transcript headings",
     "whatsapp iphone",
     "whatsapp arabic",
+    "whatsapp android",
 }  # without escapes
 OF_ONE = {"discord-package", "discord-package csv", "mem0"}  # who speaks is always the same
 ONE_LINE = {"gemini page", *PLAIN}

@@ -7,6 +7,7 @@ import json
 import zipfile
 from copy import deepcopy
 from datetime import datetime, timezone
+from itertools import pairwise
 from typing import NamedTuple
 
 
@@ -281,6 +282,71 @@ def whatsapp_arabic(messages):
     return "\n".join(f"{head} - {one.speaker}: {one.text}" for head, one in zip(heads, messages, strict=True)).encode()
 
 
+def whatsapp_android(messages):
+    notice = f"{messages[0].time:%d/%m/%Y, %H:%M} - Messages and calls are end-to-end encrypted.\n"
+    return (notice + "\n".join(f"{one.time:%d/%m/%Y, %H:%M} - {one.speaker}: {one.text}" for one in messages)).encode()
+
+
+def chat_messages(messages):
+    return dumped([{"role": one.speaker, "content": one.text, "created_at": one.iso} for one in messages])
+
+
+def chat_messages_lines(messages):
+    parts = [[{"type": "text", "text": one.text}] for one in messages]
+    said = [
+        {"role": one.speaker, "content": part, "timestamp": one.seconds}
+        for one, part in zip(messages, parts, strict=True)
+    ]
+    return b"\n".join(map(dumped, said)) + b"\n"
+
+
+def open_webui(messages, *, listed=True):
+    said = [
+        {"id": f"m{at}", "parentId": f"m{at - 1}" if at else None, "childrenIds": [f"m{at + 1}"], "role": one.speaker,
+         "content": one.text, "timestamp": one.seconds, "models": ["m"]}
+        for at, one in enumerate(messages)
+    ]  # fmt: skip
+    said[-1]["childrenIds"] = []
+    history = {"messages": {one["id"]: one for one in said}, "currentId": said[-1]["id"]}
+    inner = {
+        "id": "",
+        "title": "T",
+        "models": ["m"],
+        "history": history,
+        "messages": said if listed else [],
+        "tags": [],
+    }
+    return dumped([{"id": "c1", "user_id": "u", "title": "T", "chat": inner, "updated_at": 1, "created_at": 1}])
+
+
+def open_webui_history(messages):
+    return open_webui(messages, listed=False)
+
+
+def librechat(messages, *, recursive=False):
+    said = [
+        {"messageId": f"m{at}", "parentMessageId": f"m{at - 1}" if at else "00000000-0000-0000-0000-000000000000",
+         "conversationId": "c1", "sender": "User" if one.speaker == "user" else "GPT-4", "text": one.text,
+         "isCreatedByUser": one.speaker == "user", "createdAt": one.iso.replace("+00:00", ".000Z"), "children": []}
+        for at, one in enumerate(messages)
+    ]  # fmt: skip
+    if recursive:
+        for one, below in pairwise(said):
+            one["children"] = [below]
+    return dumped(
+        {"conversationId": "c1", "endpoint": "openAI", "title": "T", "exportAt": "12:00", "branches": recursive,
+         "recursive": recursive, "options": {}, "messages": said[:1] if recursive else said}
+    )  # fmt: skip
+
+
+def librechat_tree(messages):
+    return librechat(messages, recursive=True)
+
+
+def turns(messages):
+    return b"\n".join(dumped({"speaker": one.speaker, "text": one.text, "time": one.iso}) for one in messages)
+
+
 def zipped(**members):
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -296,6 +362,9 @@ WRITERS = {
     "gemini": gemini, "gemini page": gemini_page, "mem0": mem0, "sharegpt": sharegpt, "sharegpt lines": sharegpt_lines,
     "csv": table, "csv semicolons": table_with_semicolons, "transcript": transcript, "transcript bold": transcript_bold,
     "transcript headings": transcript_headings, "whatsapp iphone": whatsapp_iphone, "whatsapp arabic": whatsapp_arabic,
+    "whatsapp android": whatsapp_android, "messages": chat_messages, "messages lines": chat_messages_lines,
+    "messages open webui": open_webui, "messages open webui history": open_webui_history,
+    "messages librechat": librechat, "messages librechat tree": librechat_tree, "turns": turns,
 }  # fmt: skip
 
 NOON = datetime(2024, 3, 22, 12, tzinfo=timezone.utc)
