@@ -148,7 +148,7 @@ def prepare(query: IndexQuery, corpus: Corpus, index: VectorIndex | None = None)
     if len(names) > MOST_TERMS:
         names = names[: MOST_TERMS // 2] + names[-MOST_TERMS // 2 :]
     asked = frozenset(names)
-    surfaces = _surfaces(query.text, asked)
+    surfaces = _surfaces(query.text, asked) if query.weights.related else {}
     near = {name: _near(surfaces.get(name, ()), asked, query.weights.floor) for name in names}
     corpus.prefetch_terms([*names, *(term for some in near.values() for term, _ in some)])
     postings = {name: corpus.posting(name) for name in sorted(names)}

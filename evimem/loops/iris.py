@@ -140,7 +140,7 @@ class Refining(Rounds):
         roster, hinted = session.roster, session.analysis.hints
         best = BlockSearch(hits, hinted, Query(task.question), roster.speakers, roster.date_order)
         of_time = turns_of_time(task.store, best, task.scope, session.asked_at, task.exclude)
-        later = yield from find_later(recall_query, best, task.exclude, task.scope, asked, found.searches.vectors)
+        later = yield from find_later(recall_query, best, task.exclude, task.scope, asked)
         said: dict[str, str] = {}
         named = {"of_time": tuple(Hit(turn, (), 0.0) for turn in of_time), "later": later}
         if or_else(None, asks_about_user, task.question):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
@@ -29,7 +29,6 @@ from ..query.rerank_hits import rerank_hits
 from ..text.memory_fence import WORKED_OUT, fence_lines
 from ..text.prompt_text import caption_line, turn_texts
 from ..text.sentences import sentences
-from ..text.terms import plainest, terms
 from ..types.results import Block, BlockForm, CountTokens, Style
 from ..types.stored import Scope
 from ..types.values import Hit, TimeSpan, Turn
@@ -37,7 +36,7 @@ from ..types.vectors import Vectors
 from .bearing import load_bearing
 from .gate import MIN_RELEVANCE, is_read, matches_nothing, relevance
 from .profile import MIN_BEARING_ODDS, asks_about_user, find_statements, read_sentences
-from .question import Asked, BlockSearch, Recalled, asks, find_later, search_for_reply
+from .question import Asked, BlockSearch, Recalled, asks, find_later, search_for_reply, terms_in
 from .quoted_lines import (
     PART_NAMES,
     FactReader,
@@ -45,9 +44,9 @@ from .quoted_lines import (
     Notes,
     Part,
     PartName,
-    block_text,
     line_text,
-    tokens_of_parts,
+    split_turn,
+    write_lines,
 )
 
 # Of a hit's score, that an assistant's turn keeps unless its words are asked for, and a user's that only asks.
@@ -62,7 +61,7 @@ MATCH_WORTH = 0.3  # of a word of the message in a sentence, beside the logarith
 POINTED_SCORE_RATIO = 0.45  # of the best hit's score, below which nothing answers a pointed question
 LEAST_WORDS_SCORE, GUESS_TOKENS = 0.1, 100  # no hit has more of its words: so many tokens of guesses are shown
 CLOSE_SCORE_RATIO = 0.95  # of the score of a hit, from which another answers as well
-COMPARED_HITS, COMPARED_CHARACTERS = 24, 400  # whose words are compared, and so many of each
+COMPARED_HITS, COMPARED_CHARACTERS = 6, 400  # the first ones, whose words are compared, and so many of each
 MIN_LINE_TOKENS = 8  # with fewer left, no further line is tried
 MIN_REPLY_TERMS = 2  # of an assistant's turn that tells anything
 MAX_MISFITS = 12  # lines in a row that do not fit, after which none is tried
@@ -71,6 +70,7 @@ MAX_INSTRUCTIONS = 8  # standing instructions
 WISH_SHARE, MAX_WISH_TOKENS = 0.16, 300  # of the tokens, and tokens, that these take at most
 LEAST_REQUEST_PROBABILITY = 0.2  # below which a message asks for one value
 REQUEST_SHARE = 0.25  # of the tokens, for statements on a message that is certainly a request; of others far less
+LEAST_ROOM_TOKENS = 24  # of such a room: a heading and one short statement
 PROFILE_SHARE = 0.7  # of the tokens, for users' statements on themselves where they ask about these
 PROFILE_TOKENS = 350  # of the profile that a system prompt holds, whose turns a block without it leaves out
 SPAN_SHARE = 0.6  # of the tokens, for the turns of a time that the message speaks of
@@ -121,18 +121,12 @@ def write_block(  # noqa: PLR0913, PLR0917 - the parts of a page
         store, recalled, facts, asked, found, vector, request, form, exclude, scope, shipped=shipped
     )
     spoken_of = turns_of_time(store, found, scope, asked_at, frozenset(exclude))
-    later = yield from find_later(recalled, found, exclude, scope, asked, vectors)
+    later = yield from find_later(recalled, found, exclude, scope, asked)
     notes = Notes(facts, found.hits, found.date_order, dated=found.query.when)
     lines = compose(
         found, later, openings, spoken_of, terms_in(asked.search_text), form.tokens, form.style, count, notes
     )
-    lines = in_dialogue_order(store, lines)
-    text = block_text(lines, form.style)
-    while (taken := count(text) if text else 0) > form.tokens:  # rare: the tokens of lines add up
-        lines = lines[:-1]
-        text = block_text(lines, form.style)
-    parts = tokens_of_parts(lines, form.style, count)
-    return Block(text, tuple(line.turn for line in lines), taken, relevant, parts=parts)
+    return write_lines(in_dialogue_order(store, lines), form.style, form.tokens, count, relevant)
 
 
 def _asks_for_value(asked: Asked, found: BlockSearch, request: float) -> bool:
@@ -174,13 +168,13 @@ def _find_openings(  # noqa: PLR0913, PLR0917 - where and how is searched
     instructions = relevant_instructions(store, found.query, found.speakers)[:MAX_INSTRUCTIONS]
     openings = [Opening("wish", instructions, min(MAX_WISH_TOKENS, int(WISH_SHARE * form.tokens)))]
     about_user = bool(or_else(None, asks_about_user, asked.text))
-    if about_user or (form.profile and request > 0):
+    share = REQUEST_SHARE * request**3
+    room = int(PROFILE_SHARE * form.tokens) if about_user else min(PROFILE_TOKENS, int(share * form.tokens))
+    if about_user or (form.profile and room >= LEAST_ROOM_TOKENS):
         near = None if about_user else load_bearing().move(vector)
         said = yield from find_statements(
             store, recalled, scope, exclude, shipped=shipped, asker=asked.asker, near=near, facts=facts
         )
-        share = REQUEST_SHARE * request**3
-        room = int(PROFILE_SHARE * form.tokens) if about_user else min(PROFILE_TOKENS, int(share * form.tokens))
         shown = set() if about_user else {hit.turn.id for hit in found.hits[:8]}  # which stand among the hits
         openings.append(
             Opening(
@@ -202,9 +196,7 @@ def write_profile(
     page = Filling(form.style, count, frozenset(), form.tokens, user=None)
     page.add_opening(Opening("profile", said, form.tokens))
     lines = in_dialogue_order(store, page.lines)
-    text = block_text(lines, form.style)
-    parts = tokens_of_parts(lines, form.style, count)
-    return Block(text, tuple(line.turn for line in lines), count(text) if text else 0, float(bool(text)), parts=parts)
+    return write_lines(lines, form.style, form.tokens, count, float(bool(lines)))
 
 
 def turns_of_time(
@@ -275,7 +267,6 @@ def fill(
     if found.is_pointed:
         least = POINTED_SCORE_RATIO * max((hit.score for hit in found.hits), default=0.0)
         found = replace(found, hits=tuple(hit for hit in found.hits if hit.score >= least))
-        later = [hit for hit in later if hit.score >= least]
         if all(hit.parts.get("words", 0.0) < LEAST_WORDS_SCORE for hit in found.hits):
             page.keep_room(GUESS_TOKENS - page.taken)
     ordered = with_replies(_newest_first(_user_first(found)), page.wanted, among)
@@ -287,11 +278,6 @@ def fill(
     page.add_hits(later, "what came of it")
     page.add_hits(ordered[leading:], "answers")
     page.complete()
-
-
-def terms_in(text: str) -> frozenset[str]:
-    """Return the terms of a text, its plain words where these cannot be read."""
-    return frozenset(or_else([], terms, text) or plainest(text))
 
 
 def _user_first(found: BlockSearch) -> Sequence[Hit]:
@@ -336,21 +322,33 @@ def _newest_first(hits: Sequence[Hit]) -> list[Hit]:
 def with_replies(hits: Sequence[Hit], wanted: frozenset[str], among: Sequence[Hit]) -> list[Hit]:
     """Return hits, each with the one among all found that it cannot be read without.
 
-    Behind a turn that asks much the same as the message stands its reply, behind a short reply the question.
+    Behind one of the first turns that asks much the same as the message stands its reply, behind a short reply the
+    question.
     """
     by_id = {hit.turn.id: hit for hit in among}
     ordered: dict[str, Hit] = {}
-    for hit in hits:
+    for place, hit in enumerate(hits):
         ordered.setdefault(hit.turn.id, hit)
-        beside = [by_id[one] for one in hit.neighbours if one in by_id]
-        if asks(hit.turn):
-            if wanted and 2 * len(wanted & terms_in(hit.turn.text)) >= len(wanted):
-                beside = [one for one in beside if one.turn.time >= hit.turn.time]
-                ordered |= {one.turn.id: one for one in beside if one.turn.id not in ordered}
-        elif len(hit.turn.text) <= 40:  # characters of a turn that is not read without the question before it
-            questions = (one for one in beside if one.turn.time <= hit.turn.time and asks(one.turn))
-            ordered |= {one.turn.id: one for one in questions if one.turn.id not in ordered}
+        if len(hit.turn.text) <= 40 and not asks(
+            hit.turn
+        ):  # characters of a turn that is not read without its question
+            there = (one for one in _beside(hit, by_id) if one.turn.time <= hit.turn.time and asks(one.turn))
+        elif place < LEADING_HITS and asks(hit.turn) and wanted and _shared(wanted, hit.turn.text) >= 0.5:
+            there = (one for one in _beside(hit, by_id) if one.turn.time >= hit.turn.time)
+        else:
+            continue
+        for one in there:
+            ordered.setdefault(one.turn.id, one)
     return list(ordered.values())
+
+
+def _beside(hit: Hit, found: Mapping[str, Hit]) -> Iterator[Hit]:
+    return (found[one] for one in hit.neighbours if one in found)
+
+
+def _shared(wanted: frozenset[str], text: str) -> float:
+    """Return the share of terms that a text has."""
+    return len(wanted & terms_in(text)) / len(wanted)
 
 
 def _is_assent(text: str) -> bool:
@@ -375,12 +373,9 @@ def _plain_words(text: str) -> str:
 
 def unseen_words(line: Line) -> str:
     """Return the words of a turn that its line leaves out, with an ellipsis for those that it shows; empty for none."""
-    rest = line.turn.text
-    for shown in line.said.partition("\n[picture: ")[0].split("\u2026"):
-        if shown := shown.strip():
-            rest = rest.replace(shown, "\u2026", 1)
-    parts = [part.strip() for part in rest.split("\u2026")]
-    return " \u2026 ".join(("", *filter(None, parts))).strip()[:800] if any(parts) else ""
+    _, left_out = split_turn(line)
+    parts = [part for part in map(str.strip, left_out) if any(map(str.isalnum, part))]
+    return " \u2026 ".join(("", *parts)).strip()[:800] if parts else ""
 
 
 class Filling:
@@ -501,7 +496,9 @@ class Filling:
         return said + caption_line(turn.caption or "")
 
     def _take(self, line: Line, least: int = 0, *, again: bool = False) -> bool:
-        words = {_plain_words(line.said), _plain_words(line.turn.text)}
+        words = {_plain_words(line.turn.text)}
+        if line.said != line.turn.text:
+            words.add(_plain_words(line.said))
         if not again and (line.turn.id in self._shown or (not self._whole and words & self._texts)):
             return False
         line = replace(line, weekday=self._weekday)

@@ -13,10 +13,11 @@ from itertools import chain, groupby
 from ..embedding.static_embedder import count_tokens
 from ..judging.evidence import Evidence, View
 from ..query.find_turns import StandingInstruction
+from ..text.prompt_text import CAPTION_OPENS
 from ..types.values import Fact, Hit, Query
-from .compose import PROFILE_SHARE, Filling, Opening, fill, in_dialogue_order, terms_in
-from .question import BlockSearch
-from .quoted_lines import Line, Notes, line_text
+from .compose import PROFILE_SHARE, Filling, Opening, fill, in_dialogue_order
+from .question import BlockSearch, terms_in
+from .quoted_lines import Line, Notes, line_text, split_turn
 
 SCORED_PATHS = frozenset(("anchor", "further", "refined", "keyword"))  # whose scores are those of a search
 NO_LINE = "(nothing was found)"
@@ -63,13 +64,12 @@ def lines_of_view(view: View, page: Iterable[Item]) -> tuple[Item, ...]:
 
 def mark_left_out(line: Line) -> Line:
     """Return a line with an ellipsis for the words of its turn that it leaves out before and after the shown ones."""
-    said, picture, caption = line.said.partition("\n[picture: ")
-    shown = said.strip()
-    before, found, after = line.turn.text.partition(shown) if shown else ("", "", "")
-    if not found:  # its words are marked already, or are none of the turn's own
+    said, picture, caption = line.said.partition(CAPTION_OPENS)
+    shown, left_out = split_turn(line)
+    if shown != [said.strip()]:  # its words are marked already, or are none of the turn's own
         return line
-    opened, closed = (any(map(str.isalnum, left)) for left in (before, after))
-    words = " ".join((*("\u2026",) * opened, shown, *("\u2026",) * closed))
+    opened, closed = (any(map(str.isalnum, left)) for left in left_out)
+    words = " ".join((*("\u2026",) * opened, *shown, *("\u2026",) * closed))
     return replace(line, said=f"{words}{picture}{caption}") if opened or closed else line
 
 

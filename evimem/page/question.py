@@ -20,7 +20,7 @@ from ..protocols import Store
 from ..query.analysis import hints, looked_for
 from ..query.find_turns import QuestionVectors, query_of, search_with_hints, user_among
 from ..text.memory_fence import without_blocks
-from ..text.terms import STOP_WORDS, words
+from ..text.terms import STOP_WORDS, plainest, terms, words
 from ..types.stored import MemoryOverview, Scope
 from ..types.values import DateOrder, Hints, Hit, Query, Turn, is_discarded
 
@@ -31,10 +31,10 @@ MAX_PROMPT_MESSAGES = 50  # of a prompt, the newest, whose turns are left out
 FOLLOW_UP_WORDS = 4  # words of a message that is a follow-up without saying so ("Tuesday?")
 MAX_READ_CHARACTERS = 1_000  # characters of an earlier message
 LEAST, MOST = 24, 200  # turns that a search is asked for
-TOKENS_PER_HIT = 8  # tokens of a page for each of them: half of the turns of a chat are the assistant's
+TOKENS_PER_HIT = 12  # tokens of a page for each of them
 ASSISTANT_ROLE = "assistant"
 FOLLOWED_CHARACTERS = 120  # of the best hit, whose later mentions are looked for
-MAX_LATER_HITS, LATER_HITS = 24, 4  # turns of that second search; those of them that are shown
+MAX_LATER_HITS, LATER_HITS = 12, 2  # turns of that second search; those of them that are shown
 OWN_SCORE_RATIO = 0.5  # of the score of the best hit, from which the asker's own turns come first
 Recalled = Callable[[Query], Flow[tuple[Hit, ...]]]  # the best turns for a query, with the facts that they state
 ENDS_ASKING = ("?", "\uff1f", "\u061f")
@@ -197,25 +197,28 @@ def search_for_reply(  # noqa: PLR0913, PLR0917 - where and how is searched
 
 
 def find_later(
-    recalled: Recalled,
-    found: BlockSearch,
-    exclude: Collection[str],
-    scope: Scope,
-    asked: Asked,
-    vectors: QuestionVectors,
+    recalled: Recalled, found: BlockSearch, exclude: Collection[str], scope: Scope, asked: Asked
 ) -> Flow[tuple[Hit, ...]]:
-    """Search once more, by the words of the best hit, and return the nearest turns after it: what came of it."""
+    """Look up what the best hit names and the message does not, and return the turns after it that have most of it."""
     if not found.hits:
         return ()
     best = found.hits[0]
-    text = best.turn.text[slice(*best.span)] if best.span else best.turn.text
-    text = text[:FOLLOWED_CHARACTERS]
-    vector = yield from vectors.of(text)
+    text = (best.turn.text[slice(*best.span)] if best.span else best.turn.text)[:FOLLOWED_CHARACTERS]
+    said = terms_in(asked.text)
+    named = [word for word in words(text) if said.isdisjoint(terms_in(word))]
+    if not (added := terms_in(" ".join(named))):
+        return ()
     left_out = frozenset(exclude) | {best.turn.id}
-    hits = yield from recalled(scope.query(text, MAX_LATER_HITS, left_out, vector=vector))
+    own = scope.of_speaker(found.user) or scope
+    query = own.query(" ".join(named), MAX_LATER_HITS, left_out, bare=True, any_of=(*sorted(added),))
+    hits = yield from recalled(query)
     later = (hit for hit in hits if hit.turn.time > best.turn.time and _is_shown(hit.turn, asked))
-    own = (hit for hit in later if found.user in (None, hit.turn.speaker))
-    return tuple(islice(own, LATER_HITS))
+    return tuple(islice(later, LATER_HITS))
+
+
+def terms_in(text: str) -> frozenset[str]:
+    """Return the terms of a text, its plain words where these cannot be read."""
+    return frozenset(or_else([], terms, text) or plainest(text))
 
 
 def _is_shown(turn: Turn, asked: Asked) -> bool:

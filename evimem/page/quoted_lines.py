@@ -17,10 +17,10 @@ from typing import Literal, get_args
 
 from ..errors import or_else
 from ..text.memory_fence import MESSAGES, PROFILE, QUOTED, WISHES, WORKED_OUT, fence_lines, line_prefix
-from ..text.prompt_text import escape, escape_attribute, what_is_meant
+from ..text.prompt_text import CAPTION_OPENS, escape, escape_attribute, what_is_meant
 from ..times import Conventions
 from ..times.computed import date_notes
-from ..types.results import CountTokens, Style
+from ..types.results import Block, CountTokens, Style
 from ..types.values import DateOrder, Fact, Hit, Turn
 
 _LIKE_HEAD = re.compile(
@@ -60,17 +60,33 @@ class Line:
     weekday: bool = False
 
 
-def block_text(lines: Sequence[Line], style: Style) -> str:
-    """Return lines as a block: standing wishes, a profile, the rest, each in the order given; empty for no line."""
-    return fence_lines(line_texts(lines, style)) if lines else ""
+def split_turn(line: Line) -> tuple[list[str], list[str]]:
+    """Return the pieces of its turn that a line shows, and the texts before, between and behind them."""
+    shown, left_out, at = list[str](), list[str](), 0
+    for piece in map(str.strip, line.said.partition(CAPTION_OPENS)[0].split("\u2026")):
+        start = line.turn.text.find(piece, at) if piece else -1
+        if start >= 0:
+            shown.append(piece)
+            left_out.append(line.turn.text[at:start])
+            at = start + len(piece)
+    return shown, [*left_out, line.turn.text[at:]]
 
 
-def tokens_of_parts(lines: Sequence[Line], style: Style, count: CountTokens) -> dict[str, int]:
-    """Return the tokens of the lines of each part of a block, without the fence, the parts in their order."""
+def write_lines(lines: Sequence[Line], style: Style, tokens: int, count: CountTokens, relevance: float) -> Block:
+    """Return lines, in their order, as a block of at most so many tokens; an empty one where there is no line.
+
+    The last lines are left out where all take more: rarely, since the tokens of lines add up.
+    """
+    texts = list(line_texts(lines, style))
+    while texts and (taken := count(text := fence_lines(texts))) > tokens:
+        texts.pop()
+    if not texts:
+        return Block("", (), 0, relevance)
     parts: dict[str, list[str]] = {name: [] for name in get_args(PartName)}
-    for line, text in zip(lines, line_texts(lines, style), strict=True):
-        parts[line.name].append(text)
-    return {name: count("\n".join(texts)) for name, texts in parts.items() if texts}
+    for line, written in zip(lines, texts, strict=False):
+        parts[line.name].append(written)
+    sizes = {name: count("\n".join(some)) for name, some in parts.items() if some}
+    return Block(text, tuple(line.turn for line in lines[: len(texts)]), taken, relevance, parts=sizes)
 
 
 def line_texts(lines: Sequence[Line], style: Style) -> Iterator[str]:
@@ -101,6 +117,8 @@ def _plain(number: int | str, line: Line, above: Line | None) -> str:
 
 def _new_speaker(line: Line, above: Line | None) -> str:
     """Return who speaks, where that is another than in the line above."""
+    if above is not None and above.turn.speaker == line.turn.speaker:
+        return ""
     said_by = speaker(line.turn)
     return "" if above is not None and speaker(above.turn) == said_by else said_by
 

@@ -21,6 +21,7 @@ from ..flow import Flow, embed
 from ..lang import ENGLISH, Language
 from ..lang.guess import LANGUAGES, language_of
 from ..protocols import Store
+from ..text.sentences import sentences
 from ..text.terms import terms
 from ..times import locate_times
 from ..types.stored import EVERYTHING, MemoryOverview, Scope
@@ -271,11 +272,14 @@ def wishes_in(text: str, spoken: str = "en") -> Iterator[str]:
     from ..extract.attribution import own_sentences  # noqa: PLC0415 - only a turn that may have a wish is read
 
     forms = _forms(_language(text, spoken))
-    for start, end in own_sentences(text):
-        sentence = " ".join(text[start:end].split())
+
+    def wishes(ranges: Sequence[tuple[int, int]]) -> list[str]:
+        said = (" ".join(text[start:end].split()) for start, end in ranges)
         # A sentence that sets a standing instruction has at most 300 characters.
-        if len(sentence) <= 300 and any(form.search(sentence) for form in forms):
-            yield sentence
+        return [one for one in said if len(one) <= 300 and any(form.search(one) for form in forms)]
+
+    # Whose words they are is read of the few turns that have such a sentence.
+    yield from wishes(own_sentences(text)) if wishes(sentences(text)) else ()
 
 
 @cache

@@ -135,9 +135,12 @@ def format_time(time: datetime | None) -> str:
     return f"{time:%a} {time.day} {time:%B} {time.year} {time:%H:%M}" if time else "unknown"
 
 
+CAPTION_OPENS = "\n[picture: "  # what stands before a caption in the text of its turn
+
+
 def caption_line(caption: str | None) -> str:
     """Return a caption as a line of its turn's text; empty without one."""
-    return f"\n[picture: {caption}]" if caption else ""
+    return f"{CAPTION_OPENS}{caption}]" if caption else ""
 
 
 def what_is_meant(facts: Iterable[Fact], turn: Turn, shown: str) -> str:
