@@ -333,7 +333,7 @@ def with_replies(hits: Sequence[Hit], wanted: frozenset[str], among: Sequence[Hi
             hit.turn
         ):  # characters of a turn that is not read without its question
             there = (one for one in _beside(hit, by_id) if one.turn.time <= hit.turn.time and asks(one.turn))
-        elif place < LEADING_HITS and asks(hit.turn) and wanted and _shared(wanted, hit.turn.text) >= 0.5:
+        elif place < LEADING_HITS and asks(hit.turn) and wanted and _share_of(wanted, hit.turn.text) >= 0.5:
             there = (one for one in _beside(hit, by_id) if one.turn.time >= hit.turn.time)
         else:
             continue
@@ -346,7 +346,7 @@ def _beside(hit: Hit, found: Mapping[str, Hit]) -> Iterator[Hit]:
     return (found[one] for one in hit.neighbours if one in found)
 
 
-def _shared(wanted: frozenset[str], text: str) -> float:
+def _share_of(wanted: frozenset[str], text: str) -> float:
     """Return the share of terms that a text has."""
     return len(wanted & terms_in(text)) / len(wanted)
 
