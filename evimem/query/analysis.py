@@ -391,11 +391,12 @@ def _other_names(question: str, known: Iterable[str]) -> list[str]:
     if foreign is not None and not foreign.marks_names:
         return found
     for match in _NAME.finditer(question):
-        first = " " not in match[0] and not _WORD_CHARACTER.search(question, 0, match.start())
-        if first and (foreign is not None or not _is_english(question[match.end() :])):
-            continue  # its capital letter may be that of the sentence
-        opens = _opens_sentence(question, match.start())
-        parts = [part for place, part in enumerate(match[0].split()) if _may_name(part, opens=opens and place == 0)]
+        opens, given = _opens_sentence(question, match.start()), match[0].split()
+        if not _WORD_CHARACTER.search(question, 0, match.start()) and (
+            foreign or not _is_english(question[match.end() :])
+        ):
+            opens, given = False, given[1:]  # its capital letter may be that of the sentence
+        parts = [part for place, part in enumerate(given) if _may_name(part, opens=opens and place == 0)]
         while len(parts) > 1 and _without_possessive(parts[-1]).casefold() in taken:
             parts.pop()  # "Is Oscar Mira's cat?"
         name = _without_possessive(" ".join(parts))
@@ -406,12 +407,15 @@ def _other_names(question: str, known: Iterable[str]) -> list[str]:
 
 
 def _is_english(text: str) -> bool:
-    """Return whether a text has a word of English sentences and is in no other known language, or has no word."""
+    """Return whether a text has words of English sentences and is in no other known language, or has no word.
+
+    They are more than a third of its words: "on" or "me" are words of many languages.
+    """
     from ..extract.tagging import TAGS  # noqa: PLC0415 - as below
 
     found = words(text)
-    telling = any(word in STOP_WORDS or word in TAGS for word in found if len(word) > 1)
-    return not found or (telling and language_of(text) in ("", "en"))
+    telling = sum(word in STOP_WORDS or word in TAGS for word in found if len(word) > 1)
+    return not found or (3 * telling > len(found) and language_of(text) in ("", "en"))
 
 
 def _opens_sentence(text: str, start: int) -> bool:

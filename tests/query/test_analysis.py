@@ -242,8 +242,14 @@ def test_a_name_is_not_found_inside_of_a_longer_word():
 
 
 @pytest.mark.parametrize(
-    "question", ["Hangi \u015fehirde ya\u015f\u0131yoruz?", "Vart flyttade jag?", "Patronun yerine kim geliyor?"]
-)
+    "question",
+    [
+        "Hangi \u015fehirde ya\u015f\u0131yoruz?", "Vart flyttade jag?", "Patronun yerine kim geliyor?",
+        "Mink\u00e4 v\u00e4rinen py\u00f6r\u00e4ni on?",
+    ],
+)  # fmt: skip
 def test_the_first_word_of_a_question_in_a_language_without_lists_is_no_name(question):
     assert analyse(question, ("user", "assistant"), None).entities == ()
     assert analyse("Ajax is where?", ("user", "assistant"), None).entities == ("Ajax",)
+    assert analyse("Vart reser Anna till sommaren?", ("user",), None).entities == ("Anna",)
+    assert analyse("Vart Anna reser till sommaren?", ("user",), None).entities == ("Anna",)
