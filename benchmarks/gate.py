@@ -18,7 +18,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,7 @@ from numpy.typing import NDArray
 
 import evimem
 from evimem.embedding.static_embedder import StaticEmbedder
-from evimem.flow import Flow, flow_of, run
+from evimem.flow import Flow, run
 from evimem.lang.guess import language_of
 from evimem.page import gate
 from evimem.page.bearing import load_bearing as bearing
@@ -120,7 +119,8 @@ def _in_memory(turns: Sequence[evimem.Turn], messages: Sequence[Message]) -> Ite
         store = memory._core.store
 
         def recalled(query: Query) -> Flow[tuple[Hit, ...]]:
-            return flow_of(partial(store.recall, query, facts=False))
+            yield from ()
+            return store.recall(query, facts=False)
 
         for one in messages:
             vectors, move = QuestionVectors(), bearing().move

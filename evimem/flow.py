@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from inspect import isgenerator
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias
 
 from .types.trace import Complete
@@ -120,18 +119,15 @@ async def answered_later(flow: Flow[T], result: Awaitable[Any]) -> Step:
     return partial(flow.send, given)
 
 
-def flow_of(call: Callable[[], Any]) -> Flow[Any]:
-    """Return the flow of a call: the one that it returns, or one that asks for nothing."""
-    begun = call()
-    return (yield from begun) if isgenerator(begun) else begun
-
-
 def run(flow: Flow[T], perform: Callable[[Effect], Any]) -> T:
     """Drive a flow to its return value, performing each effect as it comes; see `advance`."""
+    step: Step = partial(next, flow)
     try:
-        ended = advance(flow, partial(next, flow), perform, lambda _: False)
-        assert isinstance(ended, Ended)
-        return ended.value
+        while True:
+            step = perform_effect(flow, partial(perform, step()))
+    except StopIteration as done:
+        value: T = done.value
+        return value
     finally:
         flow.close()
 

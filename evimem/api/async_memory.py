@@ -7,26 +7,47 @@ import inspect
 import os
 import threading
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import nullcontext
 from contextvars import copy_context
-from functools import partial, wraps
+from datetime import datetime
+from functools import partial
+from os import PathLike
 from time import monotonic
 from types import TracebackType
-from typing import Any, Concatenate, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
 
 from ..embedding.checked_embedder import checked_rows, embed_checked, failure
 from ..errors import EvimemError
-from ..flow import Effect, Embed, Ended, Flow, Pause, Rerank, SideBySide, Step, advance, answered_later, flow_of
+from ..flow import Effect, Embed, Ended, Flow, Pause, Rerank, SideBySide, Step, advance, answered_later
 from ..loops import Loop
-from ..types.results import Answer, Budget
-from ..types.trace import Complete, Event, Reply
-from ..types.type_variables import P, T
-from .checked_arguments import OnEvent, TimeInput, checked_on_event, checked_scope
+from ..protocols import Embedder
+from ..types.results import (
+    FALSE_ABSTENTION,
+    AddReport,
+    Answer,
+    BatchReport,
+    Block,
+    Budget,
+    CountTokens,
+    EnrichReport,
+    EraseReport,
+    Estimate,
+    Health,
+    Stats,
+    Style,
+)
+from ..types.trace import Complete, Event, Reply, Trace
+from ..types.type_variables import T
+from ..types.values import ExportFormat, Fact, FactHit, Hit, Over, TimeSpan, Turn
+from .checked_arguments import OnEvent, Progress, TimeInput, checked_form, checked_on_event, checked_scope
 from .core import Core, require_model, workers_for
 from .memory import Memory, perform_batch
 from .observer import Lending, Streamed, stream_answer
+
+if TYPE_CHECKING:
+    from ..calibration import Calibration, Labelled
 
 A = TypeVar("A")
 _SHORT_SECONDS = (
@@ -75,33 +96,6 @@ if hasattr(os, "register_at_fork"):  # another thread may hold the parent's lock
     os.register_at_fork(after_in_child=AT_WORK.__init__)  # type: ignore[misc]
 
 
-def _for_event_loop(
-    method: Callable[Concatenate[Memory, P], T],
-) -> Callable[Concatenate[AsyncMemory, P], Coroutine[Any, Any, T]]:
-    """Return a method of `Memory` for an event loop: begun in the worker, and driven as far as it goes there."""
-    flow: Callable[..., Any] = vars(method).get("flow", method)
-
-    @wraps(method)
-    async def await_call(self: AsyncMemory, /, *args: P.args, **given: P.kwargs) -> T:
-        # These arguments are functions of the caller's.
-        told = {name: self._told(value) if name in {"on_event", "progress"} else value for name, value in given.items()}
-        return await self._run(flow_of(partial(flow, self._memory, *args, **told)))
-
-    return await_call
-
-
-def _as_list(method: Callable[Concatenate[Memory, P], Iterable[T]]) -> Callable[Concatenate[Memory, P], list[T]]:
-    """Return a method that returns the items of an iterator as a list."""
-
-    @wraps(method)
-    def collect_list(memory: Memory, /, *args: P.args, **given: P.kwargs) -> list[T]:
-        return list(method(memory, *args, **given))
-
-    described: Any = collect_list
-    described.__signature__ = inspect.signature(method).replace(return_annotation="list[Turn]")
-    return collect_list
-
-
 class AsyncMemory:
     """`Memory` for an event loop: one worker thread reads, judges and writes; models and remote embedders are awaited.
 
@@ -126,37 +120,257 @@ class AsyncMemory:
         self._memory = Memory(core, getattr(model, "model", model))
         self._loop: asyncio.AbstractEventLoop  # of the last call: set by whatever enters the worker
 
-    add = _for_event_loop(Memory.add)
-    extend = _for_event_loop(Memory.extend)
-    update = _for_event_loop(Memory.update)
-    remember = _for_event_loop(Memory.remember)
-    search = _for_event_loop(Memory.search)
-    search_facts = _for_event_loop(Memory.search_facts)
-    block = _for_event_loop(Memory.block)
-    profile = _for_event_loop(Memory.profile)
-    forget = _for_event_loop(Memory.forget)
-    enrich = _for_event_loop(Memory.enrich)
-    enrich_batch = _for_event_loop(Memory.enrich_batch)
-    estimate = _for_event_loop(Memory.estimate)
-    calibrate = _for_event_loop(Memory.calibrate)
-    calibration = _for_event_loop(Memory.calibration)
-    rebuild = _for_event_loop(Memory.rebuild)
-    reembed = _for_event_loop(Memory.reembed)
-    turn = _for_event_loop(Memory.turn)
-    context = _for_event_loop(Memory.context)
-    neighbours = _for_event_loop(Memory.neighbours)
-    facts = _for_event_loop(Memory.facts)
-    now = _for_event_loop(Memory.now)
-    keep_trace = _for_event_loop(Memory.keep_trace)
-    rekey = _for_event_loop(Memory.rekey)
-    trace = _for_event_loop(Memory.trace)
-    health = _for_event_loop(Memory.health)
-    check = _for_event_loop(Memory.check)
-    stats = _for_event_loop(Memory.stats)
-    backup = _for_event_loop(Memory.backup)
-    export = _for_event_loop(Memory.export)
-    import_ = _for_event_loop(Memory.import_)
-    turns = _for_event_loop(_as_list(Memory.turns))
+    async def add(  # noqa: PLR0913 - the fields of a turn
+        self,
+        speaker: str,
+        text: str,
+        *,
+        time: TimeInput,
+        session: str | None = None,
+        id: str | None = None,
+        caption: str | None = None,
+        role: str | None = None,
+        metadata: dict[str, Any] | None = None,
+    ) -> AddReport:
+        """Store one turn with the facts found in it (E1, E2); see `Memory.add`."""
+        turn = Turn(id or "", session or "", speaker, text, cast(datetime, time), caption, role, metadata or {})
+        return await self._run(self._core.extend([turn], strict=True))
+
+    async def extend(
+        self,
+        turns: Iterable[Turn],
+        *,
+        strict: bool = False,
+        replace: bool = False,
+        progress: Progress | None = None,
+    ) -> AddReport:
+        """Store many turns, in batches of one transaction each; see `Memory.extend`."""
+        return await self._run(self._core.extend(turns, strict=strict, replace=replace, progress=self._told(progress)))
+
+    async def update(self, id: str, text: str) -> AddReport:
+        """Give a turn another text; see `Memory.update`."""
+        return await self._run(self._core.update(id, text))
+
+    async def remember(
+        self,
+        messages: Iterable[Mapping[str, Any]],
+        *,
+        session: str | None = None,
+        time: TimeInput | None = None,
+        strict: bool = False,
+        again: bool = False,
+        replace: bool = False,
+    ) -> AddReport:
+        """Store messages as chat APIs take them, each once; see `Memory.remember`."""
+        remembered = self._core.remember(messages, session, time, strict=strict, again=again, replace=replace)
+        return await self._run(remembered)
+
+    async def search(  # noqa: PLR0913 - the filters
+        self,
+        query: str,
+        k: int = 10,
+        *,
+        before: TimeInput | None = None,
+        after: TimeInput | None = None,
+        speaker: str | None = None,
+        session: str | None = None,
+        role: str | None = None,
+        where: Mapping[str, Any] | None = None,
+        exclude: Collection[str] = (),
+        asked_at: TimeInput | None = None,
+        over: Over = "turns",
+        on_event: OnEvent | None = None,
+    ) -> list[Hit]:
+        """Return the k best turns for a query, best first, ties in order of arrival; see `Memory.search`."""
+        scope, limits = checked_scope(session, speaker, role, where), (before, after, exclude)
+        given: dict[str, Any] = {"asked_at": asked_at, "over": over, "on_event": self._told(on_event)}
+        return await self._run(self._core.search(query, k, scope, *limits, **given))
+
+    async def search_facts(  # noqa: PLR0913 - the filters
+        self,
+        query: str,
+        k: int = 10,
+        *,
+        about: str | None = None,
+        during: str | TimeSpan | None = None,
+        current: bool = False,
+        speaker: str | None = None,
+        session: str | None = None,
+        role: str | None = None,
+        where: Mapping[str, Any] | None = None,
+        asked_at: TimeInput | None = None,
+    ) -> list[FactHit]:
+        """Return the k best facts for a query, best first; see `Memory.search_facts`."""
+        scope = checked_scope(session, speaker, role, where)
+        found = self._core.search_facts(query, k, scope, about=about, during=during, current=current, asked_at=asked_at)
+        return await self._run(found)
+
+    async def block(  # noqa: PLR0913 - the filters
+        self,
+        question_or_messages: str | Iterable[Mapping[str, Any]],
+        *,
+        tokens: int = 1500,
+        style: Style = "plain",
+        count: CountTokens | None = None,
+        gate: bool = True,
+        check: bool = False,
+        profile: bool = True,
+        session: str | None = None,
+        speaker: str | None = None,
+        role: str | None = None,
+        where: Mapping[str, Any] | None = None,
+        asked_at: TimeInput | None = None,
+        exclude: Collection[str] = (),
+    ) -> Block:
+        """Return the few lines from memory that help to reply to a message, or none; see `Memory.block`."""
+        form = checked_form(tokens, style, count, gate=gate, check=check, profile=profile)
+        scope = checked_scope(session, speaker, role, where)
+        return await self._run(self._core.block(question_or_messages, form, scope, asked_at, exclude))
+
+    async def profile(
+        self,
+        *,
+        tokens: int = 350,
+        style: Style = "plain",
+        count: CountTokens | None = None,
+        session: str | None = None,
+        speaker: str | None = None,
+        where: Mapping[str, Any] | None = None,
+        exclude: Collection[str] = (),
+    ) -> Block:
+        """Return the user's lasting statements about themselves, in their words; see `Memory.profile`."""
+        form = checked_form(tokens, style, count, gate=False, check=False, profile=True)
+        return await self._run(self._core.profile(form, checked_scope(session, speaker, None, where), exclude))
+
+    async def forget(
+        self,
+        turns: Sequence[str] | None = None,
+        *,
+        session: str | None = None,
+        before: TimeInput | None = None,
+        speaker: str | None = None,
+        where: Mapping[str, Any] | None = None,
+        as_in: str | PathLike[str] | None = None,
+        everything: bool = False,
+    ) -> EraseReport:
+        """Erase turns with everything derived from them; see `Memory.forget`."""
+        named: dict[str, Any] = {"turns": turns, "session": session, "before": before, "speaker": speaker}
+        named |= {"where": where, "as_in": as_in, "everything": everything or None}
+        return await self._in_worker(partial(self._core.forget, named))
+
+    async def enrich(self, *, retry_now: bool = False, progress: Progress | None = None) -> EnrichReport:
+        """Process queued jobs; see `Memory.enrich`."""
+        return await self._run(self._core.enrich(self._told(progress), retry_now=retry_now))
+
+    async def enrich_batch(self) -> BatchReport:
+        """Extract facts through the provider's Batch API, at a lower price; see `Memory.enrich_batch`."""
+        return await self._run(self._core.enrich_batch())
+
+    async def estimate(self, price: tuple[float, float] | None = None) -> Estimate:
+        """Estimate the requests and the cost of `enrich` with a model; see `Memory.estimate`."""
+        return await self._in_worker(partial(self._memory.estimate, price))
+
+    async def calibrate(
+        self,
+        questions: Iterable[Labelled],
+        *,
+        false_abstention: float = FALSE_ABSTENTION,
+        precision: float | None = None,
+        keep: bool = True,
+        progress: Progress | None = None,
+    ) -> Calibration:
+        """Fit this memory's probabilities to labelled questions, and use them; see `Memory.calibrate`."""
+        wanted = {"false_abstention": false_abstention, "precision": precision}
+        return await self._run(self._core.calibrate(questions, wanted, keep=keep, progress=self._told(progress)))
+
+    async def calibration(self) -> Calibration | None:
+        """Return the calibration that `ask` uses, None if there is none; see `Memory.calibration`."""
+        return await self._in_worker(self._memory.calibration)
+
+    async def rebuild(self, *, reread: bool = False, progress: Progress | None = None) -> None:
+        """Derive rule facts, postings, columns and edges again from the turns; see `Memory.rebuild`."""
+        await self._run(self._core.rebuild(self._told(progress), reread=reread))
+
+    async def reembed(self, embedder: Embedder, *, progress: Progress | None = None) -> None:
+        """Switch to another embedder and embed every turn and fact with it; see `Memory.reembed`."""
+        await self._run(self._core.reembed(embedder, self._told(progress)))
+
+    async def turn(self, id: str) -> Turn:
+        """Return the stored turn of this `id`; see `Memory.turn`."""
+        return await self._in_worker(partial(self._memory.turn, id))
+
+    async def context(self, id: str, before: int = 2, after: int = 2) -> tuple[Turn, ...]:
+        """Return a turn with its neighbours in its session, in dialogue order; see `Memory.context`."""
+        return await self._in_worker(partial(self._memory.context, id, before, after))
+
+    async def neighbours(self, id: str, limit: int = 10) -> list[Hit]:
+        """Return the turns one edge away from a turn, best first (E4); see `Memory.neighbours`."""
+        return await self._run(self._core.neighbours(id, limit))
+
+    async def facts(
+        self, turns: Sequence[str] | None = None, *, about: str | None = None, current: bool = False
+    ) -> tuple[Fact, ...]:
+        """Return the facts of turns, or those about a person or thing, newest first; see `Memory.facts`."""
+        return await self._run(self._core.facts(turns, about, current=current))
+
+    async def now(self) -> datetime:
+        """Return the wall clock as a time that this memory takes; see `Memory.now`."""
+        return await self._in_worker(self._memory.now)
+
+    async def keep_trace(self, trace: Trace) -> int:
+        """Store a `trace` in the memory and return its number; see `Memory.keep_trace`."""
+        return await self._in_worker(partial(self._memory.keep_trace, trace))
+
+    async def rekey(self, key: bytes | str) -> None:
+        """Encrypt the memory with another key; see `Memory.rekey`."""
+        await self._in_worker(partial(self._memory.rekey, key))
+
+    async def trace(self, number: int | None = None) -> Trace:
+        """Return the stored trace of this `number`; by default the newest; see `Memory.trace`."""
+        return await self._in_worker(partial(self._memory.trace, number))
+
+    async def health(self) -> Health:
+        """Return queued and failed jobs and known problems; see `Memory.health`."""
+        return await self._in_worker(self._memory.health)
+
+    async def check(self, *, repair: bool = False, progress: Progress | None = None) -> Health:
+        """Verify every page, digest and derived row; reads the whole file; see `Memory.check`."""
+        return await self._run(self._core.check(self._told(progress), repair=repair))
+
+    async def stats(self) -> Stats:
+        """Return counts, dates and the identity of the embedder; see `Memory.stats`."""
+        return await self._run(self._core.stats())
+
+    async def backup(self, path: str | PathLike[str]) -> None:
+        """Copy the memory, as it is at one moment, into a new file at `path`; see `Memory.backup`."""
+        await self._in_worker(partial(self._memory.backup, path))
+
+    async def export(
+        self, path: str | PathLike[str], *, format: ExportFormat = "jsonl", progress: Progress | None = None
+    ) -> None:
+        """Write every turn where `import_` reads it; only the owner can read what is written; see `Memory.export`."""
+        await self._run(self._core.export(path, format, self._told(progress)))
+
+    async def import_(self, path: str | PathLike[str], *, progress: Progress | None = None) -> AddReport:
+        """Add the turns and facts of an export, once every line of it was validated; see `Memory.import_`."""
+        return await self._run(self._core.import_(path, self._told(progress)))
+
+    async def turns(  # noqa: PLR0913 - the filters
+        self,
+        *,
+        session: str | None = None,
+        speaker: str | None = None,
+        role: str | None = None,
+        before: TimeInput | None = None,
+        after: TimeInput | None = None,
+        where: Mapping[str, Any] | None = None,
+        limit: int | None = None,
+        newest: bool = False,
+    ) -> list[Turn]:
+        """Return turns in a list; see `Memory.turns`."""
+        filters: dict[str, Any] = {"session": session, "speaker": speaker, "role": role, "where": where}
+        limits: dict[str, Any] = {"before": before, "after": after, "limit": limit, "newest": newest}
+        return await self._in_worker(lambda: list(self._memory.turns(**filters, **limits)))
 
     @overload
     def ask(

@@ -10,15 +10,16 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 from functools import cached_property, lru_cache, partial
 from time import time
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ..db.jobs import PAGE_JOBS
+from ..db.tables import is_text
 from ..embedding.static_embedder import forget_words
 from ..errors import (
     DiskFull,
@@ -31,32 +32,65 @@ from ..errors import (
     UnknownTurn,
     shown,
 )
-from ..flow import Effect, Embed, Flow, Pause, Rerank, SideBySide, flow_of
+from ..flow import Effect, Embed, Flow, Pause, Rerank, SideBySide
 from ..page.bearing import EMBEDDER_NAME
 from ..page.bearing import load_bearing as bearing
 from ..page.compose import write_block, write_profile
 from ..page.question import Asked
-from ..protocols import Extractor
+from ..protocols import Embedder, Extractor
 from ..query.analysis import check_asked
 from ..query.bounded_reranker import Reranking
-from ..query.find_turns import FACTS_PER_TURN, check_clock, fuse_rankings, turns_of_facts
+from ..query.find_turns import (
+    FACTS_PER_TURN,
+    build_query,
+    check_clock,
+    fuse_rankings,
+    interval,
+    run_query,
+    turns_of_facts,
+)
 from ..query.rerank_hits import rerank_hits
 from ..store.keeper import Keeper
 from ..text.names import is_named_in
 from ..times import Conventions
-from ..types.results import MAX_COUNT, AddReport, Answer, Block, BlockForm, Budget, EnrichReport, EraseReport, Health
-from ..types.stored import Job, JobKind, Scope, statements
+from ..types.public_value import AnyPath
+from ..types.results import (
+    MAX_COUNT,
+    AddReport,
+    Answer,
+    BatchReport,
+    Block,
+    BlockForm,
+    Budget,
+    EnrichReport,
+    EraseReport,
+    Health,
+    Stats,
+)
+from ..types.stored import CORRECTED_AT, FactFilter, Job, JobKind, Scope, statements
+from ..types.trace import Found, Queried
 from ..types.type_variables import T
-from ..types.values import Fact, Hit, Over, Query
+from ..types.values import ExportFormat, Fact, FactHit, Hit, Hits, Over, Query, TimeSpan, Turn
 from .checked_arguments import (
     OnEvent,
     Progress,
     TimeInput,
+    checked_choice,
+    checked_count,
+    checked_exclude,
     checked_ids,
+    checked_items,
     checked_kind,
+    checked_messages,
     checked_on_event,
+    checked_part,
+    checked_path,
     checked_progress,
+    checked_question,
+    checked_share,
+    checked_text,
     checked_time,
+    checked_where,
 )
 from .observer import (
     Observer,
@@ -67,10 +101,12 @@ from .observer import (
     store_name,
     tell_of_backlog,
     user_errors,
+    warn_of_unknown_currency,
     warn_of_unread,
 )
 
 if TYPE_CHECKING:
+    from ..calibration import Calibration, Labelled
     from ..calibration.apply_calibration import CalibrationTarget
     from ..ingest.add import Ingestion
     from ..judging.judge import Judge
@@ -227,16 +263,17 @@ class Core:
         watched = (self.watch(name).observe(clearing_word_caches(batch)) for batch in batches)
         return AddReport.of_all((yield from _each(watched, progress, lambda report: len(report.statuses))))
 
-    def erase_watched(self, name: OperationName, erase: Callable[[], EraseReport]) -> Flow[EraseReport]:
+    def erase_watched(self, name: OperationName, erase: Callable[[], EraseReport]) -> EraseReport:
         """Erase turns, watched, and empty the caches of words, which may hold erased ones."""
         self.store.require_writable()
         try:
-            report: EraseReport = yield from self.watch(name).observe(flow_of(erase))
+            with self.watch(name) as watch:
+                watch.outcome = report = erase()
             return report
         finally:
             clear_word_caches()
 
-    def forget_expired(self, retain: timedelta) -> Flow[EraseReport | None]:
+    def forget_expired(self, retain: timedelta) -> EraseReport | None:
         """Erase turns said longer ago than they are kept: at the first call, and at the first one of each day after."""
         now = self.clock()
         if self.retained_at is not None and 0 <= now - self.retained_at < 86_400.0:
@@ -245,10 +282,9 @@ class Core:
         self.retained_at = now
         if first is None or first >= bound:
             return None
-        report = yield from self.erase_watched("forget", partial(self.store.forget_where, before=bound))
-        return report
+        return self.erase_watched("forget", partial(self.store.forget_where, before=bound))
 
-    def erase(self) -> Flow[EraseReport]:
+    def erase(self) -> EraseReport:
         """Erase every turn, then remove the file; where another process has it open, it stays, empty."""
 
         def all_of_it() -> EraseReport:
@@ -256,6 +292,147 @@ class Core:
             return report if self.store.remove() else replace(report, reason=report.reason or _FILE_STAYS)
 
         return self.erase_watched("erase", all_of_it)
+
+    def extend(
+        self,
+        turns: Iterable[Turn],
+        *,
+        strict: bool,
+        replace: bool = False,
+        progress: Progress | None = None,
+    ) -> Flow[AddReport]:
+        """Store turns; see `Memory.extend`."""
+        batches = self.ingestion(strict=strict, replace=replace).batches(turns)
+        return (yield from self.store_batches("replace" if replace else "add", batches, progress))
+
+    def update(self, turn_id: str, text: str) -> Flow[AddReport]:
+        """Give a turn another text; see `Memory.update`."""
+        with self.watch("update") as watch:
+            self.store.require_writable()
+            (old,) = self.store.read([turn_id])
+            metadata = {name: value for name, value in old.metadata.items() if name != "message"}
+            metadata[CORRECTED_AT] = self.now().isoformat()
+            new = old if text == old.text else replace(old, text=text, metadata=metadata)
+            storing = clearing_word_caches(self.ingestion(strict=True, replace=True).store([new]))
+            watch.outcome = report = yield from watch.listen(storing)
+        return report
+
+    def remember(
+        self,
+        messages: Iterable[Mapping[str, Any]],
+        session: str | None,
+        time: TimeInput | None,
+        *,
+        strict: bool,
+        again: bool,
+        replace: bool,
+    ) -> Flow[AddReport]:
+        """Store messages, each once; see `Memory.remember`."""
+        from ..ingest.remember import Remembering
+
+        given, of = checked_messages(messages), checked_text("session", session) or ""
+        if not is_text(of):
+            raise InvalidQuery(f"session {shown(of)} has a lone surrogate; give it as valid Unicode")
+        moment, ingestion = self.time("time", time), self.ingestion(strict=strict)
+        remembering = Remembering(self.store, given, of, moment, ingestion, again=again, replace=replace)
+        return (yield from self.store_batches("replace" if replace else "add", remembering.batches()))
+
+    def import_(self, path: AnyPath, progress: Progress | None) -> Flow[AddReport]:
+        """Add the turns and facts of an export; see `Memory.import_`."""
+        from ..ingest.import_file import import_batches
+        from ..ingest.markdown_files import import_folder, is_folder
+
+        file = checked_path("path", path)
+        given: dict[str, Any] = {"deferred": self.remote, "jobs": self.jobs, "times": self.store.times}
+        if is_folder(file):
+            batches = import_folder(self.store, file, **given)
+        else:
+            batches = import_batches(self.store, file, self.extractor, **given)
+        return (yield from self.store_batches("add", batches, progress))
+
+    def export(self, path: AnyPath, form: ExportFormat, progress: Progress | None) -> Flow[None]:
+        """Write every turn where `import_` reads it; see `Memory.export`."""
+        from ..ingest.import_file import write_export
+        from ..ingest.markdown_files import write_folder
+
+        to, tell = checked_path("path", path), checked_progress(progress)
+        checked_choice("format", form, get_args(ExportFormat))
+        yield from self.read_pending_facts()
+        if form == "jsonl":
+            write_export(to, self.store.export_rows(), tell)
+        else:
+            write_folder(to, self.store.pairs(), tell)
+
+    def forget(self, named: Mapping[str, Any]) -> EraseReport:
+        """Erase the turns that one argument of `Memory.forget` names; None for those that were not given."""
+        given = [name for name, value in named.items() if value is not None]
+        if len(given) != 1 or isinstance(named["turns"], str):
+            raise InvalidQuery(
+                f"forget was given {', '.join(given) or 'nothing'}; expected one of turns=[ids], session=, before=, "
+                "speaker=, where=, as_in= or everything=True"
+            )
+        if named["turns"] is not None:
+            return self.erase_watched("forget", partial(self.store.forget, checked_ids("turns", named["turns"])))
+        copy = None if named["as_in"] is None else checked_path("as_in", named["as_in"])
+        bounds: dict[str, Any] = {"before": self.bound("before", named["before"]), "as_in": copy}
+        bounds |= {name: checked_text(name, named[name]) for name in ("session", "speaker")}
+        bounds["where"] = checked_where(named["where"])
+        return self.erase_watched("forget", partial(self.store.forget_where, **bounds))
+
+    def search(  # noqa: PLR0913 - the filters
+        self,
+        query: str,
+        k: int,
+        scope: Scope,
+        before: TimeInput | None,
+        after: TimeInput | None,
+        exclude: Collection[str],
+        *,
+        asked_at: TimeInput | None,
+        over: Over,
+        on_event: OnEvent | None,
+    ) -> Flow[list[Hit]]:
+        """Return the k best turns for a query; see `Memory.search`."""
+        most, hears = checked_count("k", k, 1), checked_on_event(on_event)
+        recall = partial(self.recall_reranked, over=checked_choice("over", over, get_args(Over)))
+        earlier, later = self.time("before", before), self.time("after", after)
+        within = scope.query(exclude=checked_exclude(exclude), before=earlier, after=later)
+        today = self.time("asked_at", asked_at)
+        with self.watch("search", query) as watch:
+            if hears is not None:
+                check_asked("query", query)
+                hears(Queried(0, "search", query, most))
+            found = run_query(self.store, query, most, within, today, recall, allow_cached=over == "turns")
+            watch.outcome = hits = Hits((yield from watch.listen(found)))
+            if hears is not None:
+                facts = tuple(fact.id for hit in hits for fact in hit.facts)
+                hears(Found(0, "search", tuple(hit.turn.id for hit in hits), facts))
+        return hits
+
+    def search_facts(
+        self,
+        query: str,
+        k: int,
+        scope: Scope,
+        *,
+        about: str | None,
+        during: str | TimeSpan | None,
+        current: bool,
+        asked_at: TimeInput | None,
+    ) -> Flow[list[FactHit]]:
+        """Return the k best facts for a query; see `Memory.search_facts`."""
+        most = checked_count("k", k, 1)
+        if about is not None:
+            check_asked("about", about)
+        today = self.time("asked_at", asked_at)
+        with self.watch("search", query) as watch:
+            yield from watch.listen(self.read_pending_facts())
+            asked = yield from watch.listen(build_query(self.store, query, most, scope.query(), today))
+            when = None if during is None else interval(during, today or self.store.roster().last)
+            watch.outcome = hits = list(self.store.recall_facts(asked, FactFilter(about, when, bool(current))))
+            if current and not hits:
+                warn_of_unknown_currency(self.name)
+        return hits
 
     def ask(
         self,
@@ -267,53 +444,55 @@ class Core:
         *hears: OnEvent | None,
     ) -> Flow[Answer]:
         """Answer a question; tell those who hear of it of each trace event as it is recorded."""
-        checked_kind("budget", budget, Budget)
-        watch = self.watch("ask", question)
-        tell = notifier(watch.heard, *map(checked_on_event, hears))
-        given: dict[str, Any] = {"store": self.store, "asked_at": self.time("asked_at", asked_at), "budget": budget}
-        given |= {"scope": scope, "rerank_depth": self.rerank_depth, "move": self.move}
-        return (yield from watch.observe(self._answer_or_fall_back(question, loop, {**given, "on_event": tell})))
-
-    def _answer_or_fall_back(self, question: str, loop: str | Loop, given: Mapping[str, Any]) -> Flow[Answer]:
         from ..calibration.apply_calibration import calibrated_judge
         from ..loops import Task, answer_question, fall_back, remaining_budget
 
-        yield from self.read_pending_facts()
-        offline = calibrated_judge(self.store, self.offline_target)
-        quoting = offline if self.judge is not None and isinstance(loop, str) else None
-        judge = offline if self.judge is None else calibrated_judge(self.store, self.target)
-        task = Task(question, judge, quoting=quoting, **given)
-        with user_errors():
+        checked_kind("budget", budget, Budget)
+        watch, today = self.watch("ask", question), self.time("asked_at", asked_at)
+        tell = notifier(watch.listener, *map(checked_on_event, hears))
+        with watch, user_errors():
+            yield from watch.listen(self.read_pending_facts())
+            offline = calibrated_judge(self.store, self.offline_target)
+            quoting = offline if self.judge is not None and isinstance(loop, str) else None
+            judge = offline if self.judge is None else calibrated_judge(self.store, self.target)
+            limits: dict[str, Any] = {"scope": scope, "rerank_depth": self.rerank_depth, "move": self.move}
+            task = Task(question, judge, self.store, today, budget, on_event=tell, quoting=quoting, **limits)
             try:
-                return (yield from answer_question(task, loop))
+                watch.outcome = answer = yield from watch.listen(answer_question(task, loop))
             except ModelError as error:
                 if error.partial is None or (self.on_model_error == "raise" and not isinstance(error, ModelTimeout)):
                     raise
-                again = replace(task, judge=offline, quoting=None, budget=remaining_budget(task.budget, error.partial))
-                without = yield from fall_back(error, again, loop)
-                if self.on_model_error == "offline":
-                    return without
-                error.partial = without if without.kind == "quote" else error.partial
-                raise
+                again = replace(task, judge=offline, quoting=None, budget=remaining_budget(budget, error.partial))
+                answer = yield from watch.listen(fall_back(error, again, loop))
+                if self.on_model_error == "raise":
+                    error.partial = answer if answer.kind == "quote" else error.partial
+                    raise
+                watch.outcome = answer
+        return answer
 
     def block(
-        self, asked: Asked, form: BlockForm, today: datetime | None, exclude: frozenset[str], scope: Scope
+        self,
+        question_or_messages: str | Iterable[Mapping[str, Any]],
+        form: BlockForm,
+        scope: Scope,
+        asked_at: TimeInput | None,
+        exclude: Collection[str],
     ) -> Flow[Block]:
-        """Write a block for a prompt; it asks no chat model."""
-        block = yield from write_block(
-            self.store,
-            self._found,
-            self._facts_by_turn,
-            asked,
-            form,
-            today,
-            exclude,
-            scope,
-            self.move,
-            self.rerank_depth,
-        )
-        if not form.check:
-            return block
+        """Write a block for a prompt; it asks no chat model. See `Memory.block`."""
+        asked, today = checked_question(question_or_messages), self.time("asked_at", asked_at)
+        left_out = checked_exclude(exclude)
+        with self.watch("block", asked.text) as watch:
+            parts = self.store, self._found, self._facts_by_turn, asked, form, today, left_out, scope
+            block = yield from watch.listen(write_block(*parts, self.move, self.rerank_depth))
+            if form.check:
+                block = yield from watch.listen(self._check_block(block, asked, today, left_out, scope))
+            watch.outcome = block
+        return block
+
+    def _check_block(
+        self, block: Block, asked: Asked, today: datetime | None, exclude: frozenset[str], scope: Scope
+    ) -> Flow[Block]:
+        """Return a block with the verdict on its message of the judge that needs no model."""
         from ..calibration.apply_calibration import calibrated_judge
         from ..loops import Iris, Task
 
@@ -324,17 +503,24 @@ class Core:
         confidence = 1.0 - found.confidence if found.abstained else found.confidence
         return replace(block, tier=found.tier, confidence=confidence, missing=found.gaps)
 
-    def profile(self, form: BlockForm, exclude: frozenset[str], scope: Scope) -> Flow[Block]:
-        """Write the lasting statements of a user about themselves."""
-        return write_profile(self.store, self._found, form, scope, exclude, shipped=self.move is not None)
+    def profile(self, form: BlockForm, scope: Scope, exclude: Collection[str]) -> Flow[Block]:
+        """Write the lasting statements of a user about themselves; see `Memory.profile`."""
+        left_out, shipped = checked_exclude(exclude), self.move is not None
+        with self.watch("profile") as watch:
+            written = write_profile(self.store, self._found, form, scope, left_out, shipped=shipped)
+            watch.outcome = block = yield from watch.listen(written)
+        return block
 
     @property
     def move(self) -> Callable[[Any], Any] | None:
         """Moves the vector of a request towards statements that bear on it; None for another embedder's."""
         return bearing().move if self.embedder.name == EMBEDDER_NAME else None
 
-    def facts(self, turns: Sequence[str] | None, about: str | None, *, current: bool) -> tuple[Fact, ...]:
+    def facts(self, turns: Sequence[str] | None, about: str | None, *, current: bool) -> Flow[tuple[Fact, ...]]:
         """Return the facts of turns, or those about a person or thing; see `Memory.facts`."""
+        if (turns is None) == (about is None):
+            raise InvalidQuery("facts was given turns and about, or neither; expected turns=[ids] or about='a name'")
+        yield from self.read_pending_facts()
         if turns is not None:
             found = statements(self.store.facts(checked_ids("turns", turns)))
         else:
@@ -342,7 +528,74 @@ class Core:
             check_asked("about", name)
             known = self.store.about(name, MAX_COUNT).facts  # their statements about other things too
             found = tuple(fact for fact in known if is_named_in(fact, name))
-        return tuple(fact for fact in found if fact.is_current or not current)
+        found = tuple(fact for fact in found if fact.is_current or not current)
+        if current and not found:
+            warn_of_unknown_currency(self.name)
+        return found
+
+    def neighbours(self, turn_id: str, limit: int) -> Flow[list[Hit]]:
+        """Return the turns one edge away from a turn; see `Memory.neighbours`."""
+        most = checked_count("limit", limit)
+        yield from self.read_pending_facts()
+        return list(self.store.expand([turn_id], most))
+
+    def stats(self) -> Flow[Stats]:
+        """Return counts and dates, with the facts of at most a page of turns that wait; see `Memory.stats`."""
+        yield from self.read_pending_facts(PAGE_JOBS)
+        return self.store.stats()
+
+    def calibrate(
+        self, questions: Iterable[Labelled], wanted: Mapping[str, Any], *, keep: bool, progress: Progress | None
+    ) -> Flow[Calibration]:
+        """Fit probabilities to labelled questions; see `Memory.calibrate`."""
+        from ..calibration import Labelled, Wanted
+        from ..calibration.apply_calibration import LabelledQuestion, calibrate
+
+        labelled = list[LabelledQuestion]()
+        for one in checked_items("questions", questions, "evimem.Labelled"):
+            checked_kind("a labelled question", one, Labelled)
+            check_asked("question", one.question)
+            if not isinstance(one.answerable, bool):
+                raise InvalidQuery(f"answerable is {shown(one.answerable)}; expected True or False")
+            labelled.append(LabelledQuestion(one.question, one.answerable, self.time("asked_at", one.asked_at)))
+        given: dict[str, Any] = {name: checked_share(name, value) for name, value in wanted.items()}
+        tell = checked_progress(progress)
+        if keep:
+            self.store.require_writable()
+        yield from self.read_pending_facts()
+        return (yield from calibrate(self.store, labelled, self.target, Wanted(**given), keep=keep, progress=tell))
+
+    def enrich_batch(self) -> Flow[BatchReport]:
+        """Extract facts through the provider's Batch API; see `Memory.enrich_batch`."""
+        from ..ingest.deferred import process_batches
+
+        if self.judge is None:
+            raise NoModel("enrich_batch()")
+        self.store.enqueue_missing("extract")
+        yield from self.read_pending_facts()
+        return (yield from process_batches(self.store, self.conventions))
+
+    def reembed(self, embedder: Embedder, progress: Progress | None) -> Flow[None]:
+        """Switch to another embedder; see `Memory.reembed`."""
+        kept = checked_part("embedder", embedder, ("embed",), {"name": str, "dimension": int})
+        self.store.change_embedder(kept.name, kept.dimension)
+        self.embedder = kept
+        yield from self.enrich(progress)
+
+    def check(self, progress: Progress | None, *, repair: bool) -> Flow[Health]:
+        """Verify the memory; see `Memory.check`."""
+        if repair:
+            self.store.require_writable()
+        problems = self.problems(checked_progress(progress))
+        if problems and repair:
+            yield from self.derived_again(None)
+            problems = self.problems(checked_progress(None))
+        return self.health(problems)
+
+    def rebuild(self, progress: Progress | None, *, reread: bool) -> Flow[None]:
+        """Derive rows again from the turns; see `Memory.rebuild`."""
+        yield from self.derived_again(progress, reread=reread)
+        yield from self.enrich(None)
 
     def enrich(self, progress: Progress | None, *, retry_now: bool = False) -> Flow[EnrichReport]:
         """Process queued jobs until none is due, and the vector index; see `Memory.enrich`."""
@@ -454,17 +707,12 @@ class Core:
         if self.store.read_only or (most is not None and self.store.backlog("facts", most + 1) > most):
             return
         with suppress(StoreReadOnly, DiskFull):
-            while jobs := self.store.untried("facts", PAGE_JOBS):
+            while jobs := self.store.new_jobs("facts", PAGE_JOBS):
                 if len(jobs) == PAGE_JOBS:
                     tell_of_backlog(self.name)
                 yield from self._read(jobs)
                 if len(jobs) < PAGE_JOBS:
                     return
-
-    def after_reading(self, flow: Flow[T]) -> Flow[T]:
-        """Run a flow once the facts of all turns are read."""
-        yield from self.read_pending_facts()
-        return (yield from flow)
 
     def _read(self, jobs: Sequence[Job]) -> Flow[int]:
         """Read the facts of turns; return how many jobs were done or failed."""

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace as replaced
 from datetime import datetime
-from functools import partial, wraps
 from os import PathLike
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, cast, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from ..db.encryption import Key
-from ..db.jobs import PAGE_JOBS
-from ..db.tables import is_text
 from ..embedding.checked_embedder import embed_checked
-from ..errors import InvalidQuery, NoModel, shown
+from ..errors import InvalidQuery
 from ..flow import CollectBatch, Effect, Embed, Flow, Pause, Rerank, SideBySide, StartBatch, run, run_side_by_side
 from ..protocols import Embedder
-from ..query.analysis import check_asked
-from ..query.find_turns import build_query, interval, run_query
 from ..types.results import (
     FALSE_ABSTENTION,
     AddReport,
@@ -36,53 +31,28 @@ from ..types.results import (
     Stats,
     Style,
 )
-from ..types.stored import CORRECTED_AT, MAX_EARLIER_TURNS, FactFilter, Listing
-from ..types.trace import Complete, Event, Found, Queried, Reply, Trace
-from ..types.type_variables import P, T
-from ..types.values import ExportFormat, Fact, FactHit, Hit, Hits, Over, TimeSpan, Turn
+from ..types.stored import MAX_EARLIER_TURNS, Listing
+from ..types.trace import Complete, Event, Reply, Trace
+from ..types.type_variables import T
+from ..types.values import ExportFormat, Fact, FactHit, Hit, Over, TimeSpan, Turn
 from .checked_arguments import (
     OnEvent,
     Progress,
     TimeInput,
-    checked_choice,
     checked_count,
-    checked_exclude,
     checked_form,
-    checked_ids,
-    checked_items,
-    checked_kind,
-    checked_messages,
     checked_on_event,
-    checked_part,
     checked_path,
     checked_price,
-    checked_progress,
-    checked_question,
     checked_scope,
-    checked_share,
-    checked_text,
     checked_trace,
-    checked_where,
 )
-from .core import Core, clearing_word_caches, require_model, workers_for
-from .observer import Lending, Streamed, streamed_now, warn_of_unknown_currency
+from .core import Core, require_model, workers_for
+from .observer import Lending, Streamed, streamed_now
 
 if TYPE_CHECKING:  # imported by the calls that need it: opening a file, a search and a block do without
     from ..calibration import Calibration, Labelled
     from ..loops import Loop
-
-
-def verb(method: Callable[Concatenate[Memory, P], Flow[T]]) -> Callable[Concatenate[Memory, P], T]:
-    """Return a method that performs the effects of a flow, and returns its result; `flow` of it is the flow."""
-    told = method.__annotations__
-    told["return"] = told["return"].removeprefix("Flow[").removesuffix("]")
-
-    @wraps(method)
-    def run_call(self: Memory, /, *args: P.args, **given: P.kwargs) -> T:
-        return run(method(self, *args, **given), self._perform)
-
-    vars(run_call)["flow"] = method
-    return run_call
 
 
 class Memory:
@@ -109,7 +79,6 @@ class Memory:
         self._model = model
         self._lending = lending
 
-    @verb
     def add(  # noqa: PLR0913 - the fields of a turn
         self,
         speaker: str,
@@ -121,7 +90,7 @@ class Memory:
         caption: str | None = None,
         role: str | None = None,
         metadata: dict[str, Any] | None = None,
-    ) -> Flow[AddReport]:
+    ) -> AddReport:
         """Store one turn with the facts found in it (E1, E2). It is durable and searchable when this returns.
 
         If the embedder fails, the turn is stored and found by its words; its vector is queued for `enrich`.
@@ -145,9 +114,8 @@ class Memory:
             TurnConflict: `id` is stored already with other content.
         """
         turn = Turn(id or "", session or "", speaker, text, cast(datetime, time), caption, role, metadata or {})
-        return self._core.store_batches("add", self._core.ingestion(strict=True).batches([turn]))
+        return self._run(self._core.extend([turn], strict=True))
 
-    @verb
     def extend(
         self,
         turns: Iterable[Turn],
@@ -155,7 +123,7 @@ class Memory:
         strict: bool = False,
         replace: bool = False,
         progress: Progress | None = None,
-    ) -> Flow[AddReport]:
+    ) -> AddReport:
         """Store many turns, in batches of one transaction each. Idempotent: repeat the call after a crash.
 
         They can be searched at once. Their facts are read by the first call that needs them, which takes some 2 ms a
@@ -181,11 +149,9 @@ class Memory:
             InvalidTurn: With `strict`, a turn is not as `add` describes.
             TurnConflict: With `strict`, an id is stored already with other content; not with `replace`.
         """
-        ingestion = self._core.ingestion(strict=strict, replace=replace)
-        return self._core.store_batches("replace" if replace else "add", ingestion.batches(turns), progress)
+        return self._run(self._core.extend(turns, strict=strict, replace=replace, progress=progress))
 
-    @verb
-    def update(self, id: str, text: str) -> Flow[AddReport]:
+    def update(self, id: str, text: str) -> AddReport:
         """Give a turn another text. It keeps its id, session, speaker, time, role, caption and metadata.
 
         `metadata["corrected_at"]` is then the time of the last correction, in ISO 8601.
@@ -204,19 +170,8 @@ class Memory:
             UnknownTurn: There is no such turn.
             InvalidTurn: The text is not as `add` describes; the old one stays.
         """
-        core = self._core
+        return self._run(self._core.update(id, text))
 
-        def store_update() -> Flow[AddReport]:
-            core.store.require_writable()
-            (old,) = core.store.read([id])
-            metadata = {name: value for name, value in old.metadata.items() if name != "message"}
-            metadata[CORRECTED_AT] = core.now().isoformat()
-            new = old if text == old.text else replaced(old, text=text, metadata=metadata)
-            return (yield from clearing_word_caches(core.ingestion(strict=True, replace=True).store([new])))
-
-        return core.watch("update").observe(store_update())
-
-    @verb
     def remember(
         self,
         messages: Iterable[Mapping[str, Any]],
@@ -226,7 +181,7 @@ class Memory:
         strict: bool = False,
         again: bool = False,
         replace: bool = False,
-    ) -> Flow[AddReport]:
+    ) -> AddReport:
         """Store messages as chat APIs take them, each once: those of the list that continue its session.
 
         Give after every exchange the whole history, its last messages, or only the new ones. The list
@@ -273,16 +228,9 @@ class Memory:
                 refused.
             InvalidQuery: `messages` is no collection, `session` no string, or `time` no time.
         """
-        from ..ingest.remember import Remembering
+        remembered = self._core.remember(messages, session, time, strict=strict, again=again, replace=replace)
+        return self._run(remembered)
 
-        core, given, of = self._core, checked_messages(messages), checked_text("session", session) or ""
-        if not is_text(of):
-            raise InvalidQuery(f"session {shown(of)} has a lone surrogate; give it as valid Unicode")
-        moment, ingestion = core.time("time", time), core.ingestion(strict=strict)
-        remembering = Remembering(core.store, given, of, moment, ingestion, again=again, replace=replace)
-        return core.store_batches("replace" if replace else "add", remembering.batches())
-
-    @verb
     def search(  # noqa: PLR0913 - the filters
         self,
         query: str,
@@ -298,7 +246,7 @@ class Memory:
         asked_at: TimeInput | None = None,
         over: Over = "turns",
         on_event: OnEvent | None = None,
-    ) -> Flow[list[Hit]]:
+    ) -> list[Hit]:
         """Return the k best turns for a query, best first, ties in order of arrival.
 
         Arguments after `k` are hard filters. Speakers and times named in the query only raise scores. There are
@@ -331,28 +279,9 @@ class Memory:
             InvalidQuery: `query` is empty or too long, `k` is not a whole number from 1, a time is no time or differs
                 in awareness from the memory's, `role` is no role, `where` no condition, or `exclude` is a string.
         """
-        core, most, hears = self._core, checked_count("k", k, 1), checked_on_event(on_event)
-        scope, which = checked_scope(session, speaker, role, where), checked_choice("over", over, get_args(Over))
-        earlier, later = core.time("before", before), core.time("after", after)
-        within = scope.query(exclude=checked_exclude(exclude), before=earlier, after=later)
-        today = core.time("asked_at", asked_at)
+        scope, limits = checked_scope(session, speaker, role, where), (before, after, exclude)
+        return self._run(self._core.search(query, k, scope, *limits, asked_at=asked_at, over=over, on_event=on_event))
 
-        def found() -> Flow[list[Hit]]:
-            if hears is not None:
-                check_asked("query", query)
-                hears(Queried(0, "search", query, most))
-            recall, allow_cached = partial(core.recall_reranked, over=which), which == "turns"
-            hits = Hits(
-                (yield from run_query(core.store, query, most, within, today, recall, allow_cached=allow_cached))
-            )
-            if hears is not None:
-                facts = tuple(fact.id for hit in hits for fact in hit.facts)
-                hears(Found(0, "search", tuple(hit.turn.id for hit in hits), facts))
-            return hits
-
-        return core.watch("search", query).observe(found())
-
-    @verb
     def search_facts(  # noqa: PLR0913 - the filters
         self,
         query: str,
@@ -366,7 +295,7 @@ class Memory:
         role: str | None = None,
         where: Mapping[str, Any] | None = None,
         asked_at: TimeInput | None = None,
-    ) -> Flow[list[FactHit]]:
+    ) -> list[FactHit]:
         """Return the k best facts for a query, best first: statements of turns, one each (EviMem section 3.1).
 
         Facts are derived: text that neither rules nor a model have read is found by `search` alone. Each names its
@@ -388,21 +317,9 @@ class Memory:
         Raises:
             InvalidQuery: An argument is not as described.
         """
-        core, scope, most = self._core, checked_scope(session, speaker, role, where), checked_count("k", k, 1)
-        if about is not None:
-            check_asked("about", about)
-        today = core.time("asked_at", asked_at)
-
-        def found() -> Flow[list[FactHit]]:
-            yield from core.read_pending_facts()
-            asked = yield from build_query(core.store, query, most, scope.query(), today)
-            when = None if during is None else interval(during, today or core.store.roster().last)
-            hits = list(core.store.recall_facts(asked, FactFilter(about, when, bool(current))))
-            if current and not hits:
-                warn_of_unknown_currency(core.name)
-            return hits
-
-        return core.watch("search", query).observe(found())
+        scope = checked_scope(session, speaker, role, where)
+        found = self._core.search_facts(query, k, scope, about=about, during=during, current=current, asked_at=asked_at)
+        return self._run(found)
 
     @overload
     def ask(
@@ -484,12 +401,11 @@ class Memory:
         """
         within = checked_scope(session, speaker, role, where)
         if not stream:
-            return run(self._core.ask(question, loop, asked_at, budget, within, on_event), self._perform)
+            return self._run(self._core.ask(question, loop, asked_at, budget, within, on_event))
         events: deque[Event] = deque()
         asking = self._core.ask(question, loop, asked_at, budget, within, events.append, checked_on_event(on_event))
         return streamed_now(asking, events, self._perform, self._pieces, self._lending)
 
-    @verb
     def block(  # noqa: PLR0913 - the filters
         self,
         question_or_messages: str | Iterable[Mapping[str, Any]],
@@ -506,7 +422,7 @@ class Memory:
         where: Mapping[str, Any] | None = None,
         asked_at: TimeInput | None = None,
         exclude: Collection[str] = (),
-    ) -> Flow[Block]:
+    ) -> Block:
         """Return the few lines from memory that help to reply to a message, or none, in the time of a search.
 
         Lines come in dialogue order, `[3] user, 12 Mar 2024: text`: the number of the turn in `Block.turns`, who said
@@ -550,12 +466,9 @@ class Memory:
                 described for `search`, or `exclude` is a string.
         """
         form = checked_form(tokens, style, count, gate=gate, check=check, profile=profile)
-        core, within = self._core, checked_scope(session, speaker, role, where)
-        asked, today = checked_question(question_or_messages), core.time("asked_at", asked_at)
-        block = core.block(asked, form, today, checked_exclude(exclude), within)
-        return core.watch("block", asked.text).observe(block)
+        scope = checked_scope(session, speaker, role, where)
+        return self._run(self._core.block(question_or_messages, form, scope, asked_at, exclude))
 
-    @verb
     def profile(
         self,
         *,
@@ -566,7 +479,7 @@ class Memory:
         speaker: str | None = None,
         where: Mapping[str, Any] | None = None,
         exclude: Collection[str] = (),
-    ) -> Flow[Block]:
+    ) -> Block:
         """Return the user's lasting statements about themselves, in their words, with its dates: for a system prompt.
 
         It depends on no message, so that it stays the same from call to call while nothing changes and a prompt with it
@@ -587,10 +500,8 @@ class Memory:
             InvalidQuery: An argument is not as described.
         """
         form = checked_form(tokens, style, count, gate=False, check=False, profile=True)
-        core, within = self._core, checked_scope(session, speaker, None, where)
-        return core.watch("profile").observe(core.profile(form, checked_exclude(exclude), within))
+        return self._run(self._core.profile(form, checked_scope(session, speaker, None, where), exclude))
 
-    @verb
     def forget(
         self,
         turns: Sequence[str] | None = None,
@@ -601,7 +512,7 @@ class Memory:
         where: Mapping[str, Any] | None = None,
         as_in: str | PathLike[str] | None = None,
         everything: bool = False,
-    ) -> Flow[EraseReport]:
+    ) -> EraseReport:
         """Erase turns with everything derived from them: facts, edges, vectors, traces that cite them, queued jobs.
 
         Give exactly one argument. Afterwards every derived row equals that of a memory that never held the turns; in a
@@ -625,30 +536,11 @@ class Memory:
                 differs in awareness from the memory's, `where` is no condition, or `as_in` is no copy of this memory.
             UnknownTurn: An id of `turns` is not stored, and was not forgotten before; nothing is erased.
         """
-        kinds = {
-            "turns": turns,
-            "session": session,
-            "before": before,
-            "speaker": speaker,
-            "where": where,
-            "as_in": as_in,
-            "everything": everything or None,
-        }
-        given = [name for name, value in kinds.items() if value is not None]
-        if len(given) != 1 or isinstance(turns, str):
-            raise InvalidQuery(
-                f"forget was given {', '.join(given) or 'nothing'}; expected one of turns=[ids], session=, before=, "
-                "speaker=, where=, as_in= or everything=True"
-            )
-        core, forget = self._core, self._core.store.forget_where
-        if turns is not None:
-            return core.erase_watched("forget", partial(core.store.forget, checked_ids("turns", turns)))
-        bound, copy = core.bound("before", before), None if as_in is None else checked_path("as_in", as_in)
-        of = {name: checked_text(name, value) for name, value in (("session", session), ("speaker", speaker))}
-        return core.erase_watched("forget", partial(forget, before=bound, where=checked_where(where), as_in=copy, **of))
+        named: dict[str, Any] = {"turns": turns, "session": session, "before": before, "speaker": speaker}
+        named |= {"where": where, "as_in": as_in, "everything": everything or None}
+        return self._core.forget(named)
 
-    @verb
-    def enrich(self, *, retry_now: bool = False, progress: Progress | None = None) -> Flow[EnrichReport]:
+    def enrich(self, *, retry_now: bool = False, progress: Progress | None = None) -> EnrichReport:
         """Process queued jobs: facts, embeddings, edges, facts extracted by a model. Safe to interrupt and to repeat.
 
         The facts of new turns are read here, or by the first call that needs them: call it while no user waits, between
@@ -671,10 +563,9 @@ class Memory:
                 queued.
             EmbedderError: The embedder cannot be reached. Finished jobs are kept, the rest stay queued.
         """
-        return self._core.enrich(progress, retry_now=retry_now)
+        return self._run(self._core.enrich(progress, retry_now=retry_now))
 
-    @verb
-    def enrich_batch(self) -> Flow[BatchReport]:
+    def enrich_batch(self) -> BatchReport:
         """Extract facts through the provider's Batch API, at a lower price: collect finished batches, submit new ones.
 
         A batch takes up to 24 hours. Call this again later, from any process, until `waiting` of the report is 0.
@@ -684,13 +575,7 @@ class Memory:
             InvalidQuery: Its model has no batch service.
             ModelError: The provider cannot be reached or refuses the batch.
         """
-        from ..ingest.deferred import process_batches
-
-        core = self._core
-        if core.judge is None:
-            raise NoModel("enrich_batch()")
-        core.store.enqueue_missing("extract")
-        return core.after_reading(process_batches(core.store, core.conventions))
+        return self._run(self._core.enrich_batch())
 
     def estimate(self, price: tuple[float, float] | None = None) -> Estimate:
         """Estimate the requests and the cost of `enrich` with a model. Sends and writes nothing.
@@ -702,9 +587,8 @@ class Memory:
 
         if price is None and hasattr(self._model, "model_for"):
             price = self._model.prices.get(self._model.model_for("extract"))
-        return estimate(self._core.store.unread(MAX_EARLIER_TURNS), checked_price(price))
+        return estimate(self._core.store.turns_to_extract(MAX_EARLIER_TURNS), checked_price(price))
 
-    @verb
     def calibrate(
         self,
         questions: Iterable[Labelled],
@@ -713,7 +597,7 @@ class Memory:
         precision: float | None = None,
         keep: bool = True,
         progress: Progress | None = None,
-    ) -> Flow[Calibration]:
+    ) -> Calibration:
         """Fit this memory's probabilities to labelled questions, and use them from then on.
 
         The calibration holds for this judge and embedder: with others it is not used, and `health` reports so. Each
@@ -733,23 +617,8 @@ class Memory:
             ModelError: The model failed on a question; nothing is stored.
             EmbedderError: The embedder failed on a question; nothing is stored.
         """
-        from ..calibration import Labelled, Wanted
-        from ..calibration.apply_calibration import LabelledQuestion, calibrate
-
-        core, labelled = self._core, list[LabelledQuestion]()
-        for one in checked_items("questions", questions, "evimem.Labelled"):
-            checked_kind("a labelled question", one, Labelled)
-            check_asked("question", one.question)
-            if not isinstance(one.answerable, bool):
-                raise InvalidQuery(f"answerable is {shown(one.answerable)}; expected True or False")
-            labelled.append(LabelledQuestion(one.question, one.answerable, core.time("asked_at", one.asked_at)))
-        checked_share("false_abstention", false_abstention)
-        wanted = Wanted(false_abstention, checked_share("precision", precision))
-        tell = checked_progress(progress)
-        if keep:
-            core.store.require_writable()
-        fitted = calibrate(core.store, labelled, core.target, wanted, keep=keep, progress=tell)
-        return core.after_reading(fitted)
+        wanted = {"false_abstention": false_abstention, "precision": precision}
+        return self._run(self._core.calibrate(questions, wanted, keep=keep, progress=progress))
 
     def calibration(self) -> Calibration | None:
         """Return the calibration that `ask` uses; None if there is none for this judge and embedder."""
@@ -757,8 +626,7 @@ class Memory:
 
         return active_calibration(self._core.store, self._core.target)
 
-    @verb
-    def rebuild(self, *, reread: bool = False, progress: Progress | None = None) -> Flow[None]:
+    def rebuild(self, *, reread: bool = False, progress: Progress | None = None) -> None:
         """Derive rule facts, postings, columns and edges again from the turns. Vectors are kept.
 
         Splits the long turns of a memory of an earlier version into passages. Ends with `enrich`, so that it can call
@@ -774,11 +642,9 @@ class Memory:
             ModelError: As `enrich`.
             EmbedderError: As `enrich`.
         """
-        yield from self._core.derived_again(progress, reread=reread)
-        yield from self._core.enrich(None)
+        return self._run(self._core.rebuild(progress, reread=reread))
 
-    @verb
-    def reembed(self, embedder: Embedder, *, progress: Progress | None = None) -> Flow[None]:
+    def reembed(self, embedder: Embedder, *, progress: Progress | None = None) -> None:
         """Switch to another embedder and embed every turn and fact with it.
 
         Until its vector is there, a turn is found by its words. After a crash, open the memory with the new embedder
@@ -792,10 +658,7 @@ class Memory:
             EmbedderError: The embedder cannot be reached; `enrich` continues from there.
             ModelError: As `enrich`, if the memory has a model.
         """
-        core, kept = self._core, checked_part("embedder", embedder, ("embed",), {"name": str, "dimension": int})
-        core.store.change_embedder(kept.name, kept.dimension)
-        core.embedder = kept
-        yield from core.enrich(progress)
+        return self._run(self._core.reembed(embedder, progress))
 
     def turn(self, id: str) -> Turn:
         """Return the stored turn of this `id`.
@@ -819,8 +682,7 @@ class Memory:
         around = checked_count("before", before), checked_count("after", after)
         return self._core.store.contexts([id], *around)[0]
 
-    @verb
-    def neighbours(self, id: str, limit: int = 10) -> Flow[list[Hit]]:
+    def neighbours(self, id: str, limit: int = 10) -> list[Hit]:
         """Return the turns one edge away from a turn, best first (E4).
 
         Args:
@@ -833,14 +695,11 @@ class Memory:
         Raises:
             UnknownTurn: There is no such turn.
         """
-        most = checked_count("limit", limit)
-        yield from self._core.read_pending_facts()
-        return list(self._core.store.expand([id], most))
+        return self._run(self._core.neighbours(id, limit))
 
-    @verb
     def facts(
         self, turns: Sequence[str] | None = None, *, about: str | None = None, current: bool = False
-    ) -> Flow[tuple[Fact, ...]]:
+    ) -> tuple[Fact, ...]:
         """Return the facts of turns, or those about a person or thing, newest first.
 
         By rule nothing replaces anything: two employers or two daughters are both listed. Where a model, or an
@@ -858,13 +717,7 @@ class Memory:
             UnknownTurn: One of the ids is not stored.
             InvalidQuery: Both or neither of `turns` and `about` were given, or they are no collection and no name.
         """
-        if (turns is None) == (about is None):
-            raise InvalidQuery("facts was given turns and about, or neither; expected turns=[ids] or about='a name'")
-        yield from self._core.read_pending_facts()
-        found = self._core.facts(turns, about, current=current)
-        if current and not found:
-            warn_of_unknown_currency(self._core.name)
-        return found
+        return self._run(self._core.facts(turns, about, current=current))
 
     def turns(  # noqa: PLR0913 - the filters
         self,
@@ -941,8 +794,7 @@ class Memory:
         """Return queued and failed jobs and known problems; "ok" if all stored turns are fully derived. Fast."""
         return self._core.health()
 
-    @verb
-    def check(self, *, repair: bool = False, progress: Progress | None = None) -> Flow[Health]:
+    def check(self, *, repair: bool = False, progress: Progress | None = None) -> Health:
         """Verify every page, digest and derived row; reads the whole file.
 
         Args:
@@ -953,24 +805,15 @@ class Memory:
         Raises:
             StoreCorrupt: With `repair`, a turn is not as it was stored; nothing is changed.
         """
-        core = self._core
-        if repair:
-            core.store.require_writable()
-        problems = core.problems(checked_progress(progress))
-        if problems and repair:
-            yield from core.derived_again(None)
-            problems = core.problems(checked_progress(None))
-        return core.health(problems)
+        return self._run(self._core.check(progress, repair=repair))
 
-    @verb
-    def stats(self) -> Flow[Stats]:
+    def stats(self) -> Stats:
         """Return counts, dates and the identity of the embedder.
 
         Where at most 256 turns wait for their facts to be read, they are read first; else `facts` and `edges` are those
         of the turns that were read, and `health().pending` says how many wait.
         """
-        yield from self._core.read_pending_facts(PAGE_JOBS)
-        return self._core.store.stats()
+        return self._run(self._core.stats())
 
     def backup(self, path: str | PathLike[str]) -> None:
         """Copy the memory, as it is at one moment, into a new file at `path`. Other callers may write meanwhile.
@@ -994,10 +837,9 @@ class Memory:
         """
         self._core.store.rekey(Key.of(key))
 
-    @verb
     def export(
         self, path: str | PathLike[str], *, format: ExportFormat = "jsonl", progress: Progress | None = None
-    ) -> Flow[None]:
+    ) -> None:
         """Write every turn where `import_` reads it; only the owner can read what is written.
 
         Args:
@@ -1013,19 +855,9 @@ class Memory:
             StoreError: The path is that of a database, a folder or a pipe; for Markdown, it exists and is not empty.
             DiskFull, StoreReadOnly: The system refuses to write; the old file is kept.
         """
-        from ..ingest.import_file import write_export
-        from ..ingest.markdown_files import write_folder
+        self._run(self._core.export(path, format, progress))
 
-        to, tell = checked_path("path", path), checked_progress(progress)
-        checked_choice("format", format, get_args(ExportFormat))
-        yield from self._core.read_pending_facts()
-        if format == "jsonl":
-            write_export(to, self._core.store.exported(), tell)
-        else:
-            write_folder(to, self._core.store.pairs(), tell)
-
-    @verb
-    def import_(self, path: str | PathLike[str], *, progress: Progress | None = None) -> Flow[AddReport]:
+    def import_(self, path: str | PathLike[str], *, progress: Progress | None = None) -> AddReport:
         """Add the turns and facts of an export, once every line of it was validated.
 
         Turns that are stored already stay unchanged; one whose id names other content here is reported as refused.
@@ -1039,16 +871,7 @@ class Memory:
         Raises:
             ImportFailed: The file is no whole and well-formed export; the message names the line, nothing is stored.
         """
-        from ..ingest.import_file import import_batches
-        from ..ingest.markdown_files import import_folder, is_folder
-
-        core = self._core
-        file, times = checked_path("path", path), core.store.times
-        if is_folder(file):
-            of_folder = import_folder(core.store, file, deferred=core.remote, jobs=core.jobs, times=times)
-            return core.store_batches("add", of_folder, progress)
-        batches = import_batches(core.store, file, core.extractor, deferred=core.remote, jobs=core.jobs, times=times)
-        return core.store_batches("add", batches, progress)
+        return self._run(self._core.import_(path, progress))
 
     def close(self) -> None:
         """Close the file; a second call does nothing. Other methods raise StoreClosed from then on."""
@@ -1064,6 +887,10 @@ class Memory:
 
     def __repr__(self) -> str:
         return f"<evimem.Memory {self._core.store.name!r}>"
+
+    def _run(self, flow: Flow[T]) -> T:
+        """Drive a flow to its result, performing its effects here."""
+        return run(flow, self._perform)
 
     def _perform(self, effect: Effect) -> Any:
         if isinstance(effect, SideBySide):

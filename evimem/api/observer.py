@@ -16,6 +16,7 @@ from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from time import perf_counter
+from types import TracebackType
 from typing import Any, Literal, Protocol, TypeAlias
 
 from ..errors import InvalidQuery, ModelError, shown
@@ -79,46 +80,55 @@ class Observer(Protocol):
 
 
 class Watch:
-    """A call that the log and an observer hear of, once it is run."""
+    """A call that the log and an observer hear of: the block of a `with` statement, which sets `outcome`."""
 
     def __init__(self, operation: Operation, observer: Observer | None) -> None:
+        self.outcome: Any = None
         self._operation = operation
         self._observer = observer
         self._observation: Observation | None = None
         self._began = 0.0
 
-    def heard(self, event: Event) -> None:
-        """Pass an event on."""
+    @property
+    def listener(self) -> Callable[[Event], None] | None:
+        """The function that passes an event to the observer; None without one."""
+        return None if self._observer is None else self._hear
+
+    def _hear(self, event: Event) -> None:
         if self._observation is not None:
             self._observation.heard(event)
 
-    def observe(self, flow: Flow[T]) -> Flow[T]:
-        """Return the flow of the call."""
+    def __enter__(self) -> Watch:
         self._began = perf_counter()
-        try:
-            if self._observer is not None and (begun := self._observer.begin(self._operation)) is not None:
-                checked_part("what observer.begin returned", begun, ("heard", "asks", "ends"))
-                self._observation = begun
-            try:
-                result = yield from flow if self._observation is None else self._told(flow, self._observation)
-            except BaseException as error:
-                self._end(error)
-                raise
-        finally:
-            flow.close()
-        self._end(result)
-        return result
+        if self._observer is not None and (begun := self._observer.begin(self._operation)) is not None:
+            checked_part("what observer.begin returned", begun, ("heard", "asks", "ends"))
+            self._observation = begun
+        return self
 
-    def _end(self, outcome: Any) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        outcome = self.outcome if error is None else error
         _log(self._operation, outcome, perf_counter() - self._began)
         if self._observation is not None:
             self._observation.ends(outcome)
 
-    @staticmethod
-    def _told(flow: Flow[T], observation: Observation) -> Flow[T]:
-        """Run a flow, and report its requests to models and embedders."""
+    def observe(self, flow: Flow[T]) -> Flow[T]:
+        """Return the flow of a call that is all of the block."""
+        try:
+            with self:
+                self.outcome = result = yield from self.listen(flow)
+        finally:
+            flow.close()
+        return result
 
-        def told(effect: Effect) -> Flow[Any]:
+    def listen(self, flow: Flow[T]) -> Flow[T]:
+        """Return a flow whose requests to models and embedders are reported to the observer."""
+        observation = self._observation
+        if observation is None:
+            return flow
+
+        def report(effect: Effect) -> Flow[Any]:
             if not isinstance(effect, (Complete, Embed)):
                 return (yield effect)
             tell = observation.asks(effect)
@@ -132,16 +142,18 @@ class Watch:
             tell(result)
             return result
 
-        return intercept_effects(flow, told)
+        return intercept_effects(flow, report)
 
 
 class _CallbackError(Exception):
     """Carries an exception of a caller's function past code that would take it for one of the model or embedder."""
 
 
-def notifier(*listeners: Callable[[Event], object] | None) -> Callable[[Event], None]:
-    """Return a function that passes an event to each of some that is there: in `user_errors` only."""
+def notifier(*listeners: Callable[[Event], object] | None) -> Callable[[Event], None] | None:
+    """Return a function that passes an event to each of some that is there, None for none: in `user_errors` only."""
     heard_by = [each for each in listeners if each is not None]
+    if not heard_by:
+        return None
 
     def tell(event: Event) -> None:
         try:

@@ -30,7 +30,6 @@ from ..errors import (
     StoreError,
     shown,
 )
-from ..flow import run
 from ..protocols import Embedder
 from ..query.bounded_reranker import bound_reranker
 from ..store.keeper import Keeper
@@ -362,7 +361,7 @@ class MemoryPool:
 
     def _erase(self, lease: Lease) -> EraseReport:
         core = self._prepare(lease)
-        return run(core.erase(), Memory(core)._perform)
+        return core.erase()
 
     @safe_context
     def _held(self, key: str, *, reading: bool = False) -> Iterator[None]:
@@ -438,7 +437,7 @@ class MemoryPool:
             opened = self._make_ready(slot, lease.secret, shared=not lease.exclusive)
         lease.opened = opened
         if self._retain is not None and not (lease.exclusive or lease.ending):
-            run(opened.forget_expired(self._retain), Memory(opened)._perform)
+            opened.forget_expired(self._retain)
         return opened
 
     def _make_ready(self, slot: Slot, secret: Key | None, *, shared: bool) -> Core:

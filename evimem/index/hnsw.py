@@ -12,7 +12,6 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeAlias
@@ -30,6 +29,13 @@ _ADD_BATCH_VECTORS = 32  # vectors added under one lock: some 20 ms, so that sea
 _COMPARE_BATCH_VECTORS = 16_384  # vectors compared at once
 PROBE_NEIGHBOURS = 10
 PROBE_COUNT = 100
+
+
+def library_version() -> str:
+    """Return the version of hnswlib that is installed."""
+    from importlib.metadata import version  # noqa: PLC0415 - it loads sockets and archives, which a search does without
+
+    return version("hnswlib")
 
 
 def has_hnswlib() -> bool:
@@ -76,7 +82,7 @@ class HnswIndex:
         self._new_graph = partial(hnswlib.Index, "ip", dimension)
         self.dimension = dimension
         self.effort: SearchWidth = effort
-        self.library: str = f"hnswlib {version('hnswlib')}"
+        self.library: str = f"hnswlib {library_version()}"
         self._exact = exact
         self._graph = self._new_graph()
         self._graph.init_index(1024, ef_construction=128, M=links, random_seed=1)

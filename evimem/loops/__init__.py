@@ -108,7 +108,19 @@ def answer_question(task: Task, loop: str | Loop = "iris") -> Flow[Answer]:
     """
     check_asked("question", task.question)
     check_budget(task.budget)
-    return (yield from _time_loop(task, chosen_loop(loop)))
+    answer_task, started = chosen_loop(loop), task.clock()
+    try:
+        flow = answer_task(task)
+        if not isinstance(flow, Generator):
+            raise InvalidQuery(f"the loop returned {shown(flow)}; expected a flow: a generator that returns an Answer")
+        answer = yield from flow
+    except ModelError as error:
+        if error.partial is not None:
+            error.partial = _with_seconds(error.partial, task.clock() - started)
+        raise
+    if not isinstance(answer, Answer):
+        raise InvalidQuery(f"the loop came to {shown(answer)}; expected an Answer, as evimem.loops.conclude makes one")
+    return _with_seconds(answer, task.clock() - started)
 
 
 def chosen_loop(loop: str | Loop) -> Loop:
@@ -136,7 +148,7 @@ def fall_back(error: ModelError, task: Task, loop: str | Loop) -> Flow[Answer]:
     event = Acted(failed.trace.events[-1].iteration, FALL_BACK, why)
     if task.on_event is not None:
         task.on_event(event)
-    answer = yield from _time_loop(replace(task, earlier=(*failed.trace.events, event)), chosen_loop(loop))
+    answer = yield from answer_question(replace(task, earlier=(*failed.trace.events, event)), loop)
     reason = f"{why}; {answer.reason}" if answer.reason else why
     return replace(_with_seconds(answer, failed.usage.seconds + answer.usage.seconds), reason=reason)
 
@@ -146,28 +158,6 @@ def remaining_budget(budget: Budget, spent: Answer) -> Budget:
     if budget.seconds is None:
         return budget
     return replace(budget, seconds=max(0.0, budget.seconds - spent.usage.seconds))
-
-
-def _time_loop(task: Task, loop: Loop) -> Flow[Answer]:
-    """Run a loop; its answer, or the partial answer of a failure, says how long it took."""
-    started = task.clock()
-    try:
-        answer = yield from _check_flow(loop(task))
-    except ModelError as error:
-        if error.partial is not None:
-            error.partial = _with_seconds(error.partial, task.clock() - started)
-        raise
-    return _with_seconds(answer, task.clock() - started)
-
-
-def _check_flow(flow: object) -> Flow[Answer]:
-    """Run the flow of a loop. Raise InvalidQuery where it is no flow, or returns no answer."""
-    if not isinstance(flow, Generator):
-        raise InvalidQuery(f"the loop returned {shown(flow)}; expected a flow: a generator that returns an Answer")
-    answer = yield from flow
-    if not isinstance(answer, Answer):
-        raise InvalidQuery(f"the loop came to {shown(answer)}; expected an Answer, as evimem.loops.conclude makes one")
-    return answer
 
 
 def _with_seconds(answer: Answer, seconds: float) -> Answer:

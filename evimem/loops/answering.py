@@ -1,22 +1,28 @@
-"""The end of a question: an answer whose citations were checked, an abstention with its reason, or a failure."""
+"""Answer a question in rounds: an answer with checked citations, an abstention with its reason, or a failure."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import wraps
+from itertools import count
 
-from ..errors import ModelError
+from ..errors import ModelError, ModelTimeout, ReplyError
 from ..flow import Flow
 from ..judging.apply_verdict import DECLINED_GAP_KINDS, NONE_CAP, abstention, approximate, manner, shown_confidence
 from ..judging.evidence import Draft, Manner
 from ..types.results import Answer, AnswerKind, Citation, Usage
 from ..types.trace import Acted, Called, Event, Trace, version_of
+from ..types.type_variables import T
 from ..types.values import Gap, Tier, Turn
 from .retrieve import Task
-from .session import Check, Rounds, Session
+from .session import Check, Session
 
 MIN_QUOTE_PROBABILITY = 0.75  # a likelier quotation is given where a model says that it found no answer
+MAX_LOST_REPLIES = 2  # in a row, after which a model is asked for nothing but an answer
+LOST_REASON = "the model's replies cannot be read"
 NO_ANSWER_REASON = "the model found no answer"
 UNSUPPORTED_REASON = "the answer cites nothing that was shown"
 
@@ -119,35 +125,95 @@ def as_loop(name: str) -> Callable[[Callable[[Session], Flow[Answer]]], Callable
         @wraps(answer)
         def loop(task: Task) -> Flow[Answer]:
             session = Session(task, name)
-            return (yield from _failing(session, answer(session)))
+            with partial_answers(session):
+                return (yield from answer(session))
 
         return loop
 
     return decorate
 
 
-def answer_rounds(rounds: Rounds) -> Flow[Answer]:
-    """Answer from the last check that rounds come to: how every shipped loop ends."""
-
-    def flow(session: Session) -> Flow[Answer]:
-        check = yield from rounds.run()
-        if check is None:
-            return abstain_without_evidence(session, 1)
-        return conclude(session, check, (yield from draft_answer(session, check)))
-
-    return _failing(rounds.session, flow(rounds.session))
-
-
-def _failing(session: Session, flow: Flow[Answer]) -> Flow[Answer]:
-    """Run a flow; a model's failure carries the state so far, as neither an answer nor an abstention."""
+@contextmanager
+def partial_answers(session: Session) -> Iterator[None]:
+    """Have a model's failure in the block carry the state so far, as neither an answer nor an abstention."""
     try:
-        return (yield from flow)
+        yield
     except ModelError as error:
         gaps = tuple(requirement.gap for requirement in session.tracker.open)
         tier = Tier.PARTIAL if session.shown else Tier.NONE
         why = f"the question was not finished: {type(error).__name__}: {error}"
         error.partial = _answer_values(session, None, "failed", tier, 0.0, gaps, why)
         raise
+
+
+class Rounds(ABC):
+    """The rounds of a loop: each finds evidence and has it judged, until one of both steps ends the loop.
+
+    `last` is the check of the round before, None in the first; `lost` is how many replies in a row could not be read,
+    `failure` the error of the newest of them.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.last: Check | None = None
+        self.lost = 0
+        self.failure: ReplyError | None = None
+
+    def ask_judge(self, flow: Flow[T], number: int, instead: T) -> Flow[T]:
+        """Run a judge's flow; return `instead` where the model's reply cannot be read, and count it as lost."""
+        try:
+            made = yield from self.session.ask_judge(flow, number)
+        except ReplyError as error:
+            self.lost, self.failure = self.lost + 1, error
+            return instead
+        self.lost, self.failure = 0, None
+        return made
+
+    @abstractmethod
+    def find(self, number: int) -> Flow[str | None]:
+        """Look for evidence in a round, from 1 on; return why there is nothing to judge, None where there is."""
+
+    def judge(self, number: int) -> Flow[Check]:
+        """Have all evidence so far judged for sufficiency."""
+        return self.session.check(number)
+
+    @abstractmethod
+    def stop_reason(self, number: int, check: Check) -> str | None:
+        """Return why there is no other round, None where there is."""
+
+    def final(self, check: Check) -> Check | None:
+        """Return the last check with the material of its answer; None without any evidence."""
+        return check
+
+    def run(self) -> Flow[Answer]:
+        """Go through the rounds, and answer from the last check: how every shipped loop ends.
+
+        They end too where a model is late after an earlier check. Raise ModelTimeout where there is none to answer
+        from, or where the budget has no limit of seconds; ReplyError where no evidence was found because no reply
+        could be read.
+        """
+        session = self.session
+        with partial_answers(session):
+            for number in count(1):
+                why = yield from self.find(number)
+                if why is None:
+                    try:
+                        self.last = yield from self.judge(number)
+                        why = LOST_REASON if self.lost >= MAX_LOST_REPLIES else self.stop_reason(number, self.last)
+                    except ModelTimeout:
+                        if self.last is None or session.task.budget.seconds is None:
+                            raise
+                        why = "time used up"
+                if why is not None:
+                    if why:
+                        session.stop(number, why)
+                    break
+            check = None if self.last is None else self.final(self.last)
+            if check is not None:
+                return conclude(session, check, (yield from draft_answer(session, check)))
+            if self.failure is not None:
+                raise self.failure
+            return abstain_without_evidence(session, 1)
 
 
 def check_citations(

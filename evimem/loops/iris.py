@@ -16,10 +16,10 @@ from ..text.names import names
 from ..types.results import Answer
 from ..types.trace import Complete
 from ..types.values import Gap, Hit, Query
-from .answering import answer_rounds
+from .answering import Rounds
 from .evidence_view import EDGE_SHARE
 from .retrieve import Retrieval, Search, Task, TupleRetrieval, is_new_query, query_from_gaps
-from .session import Check, Rounds, Session, fitting, has_unseen_words, reads_page
+from .session import Check, Session, fitting, has_unseen_words, reads_page
 
 NO_FACTS_REASON = (
     "this loop reads facts alone, and no turn that it may read has any; open the memory with a model and call "
@@ -52,7 +52,7 @@ class Iris(Variant):
     def __call__(self, task: Task, /) -> Flow[Answer]:
         """Answer a question in at most `iterations` rounds."""
         session = Session(task, "iris", self, by_fact=self.unit == "tuple")
-        return _at_temperature(answer_rounds(Refining(session, self)), self.temperature)
+        return _at_temperature(Refining(session, self).run(), self.temperature)
 
 
 def _at_temperature(flow: Flow[Answer], degree: float | None) -> Flow[Answer]:
@@ -202,7 +202,7 @@ class SinglePass(Variant):
 
     def __call__(self, task: Task, /) -> Flow[Answer]:
         """Answer a question from one search."""
-        return answer_rounds(Once(Session(task, "single_pass", self)))
+        return Once(Session(task, "single_pass", self)).run()
 
 
 class Once(Rounds):

@@ -18,9 +18,9 @@ from ..types.results import Answer
 from ..types.stored import MAX_COUNTED_TURNS
 from ..types.trace import Acted
 from ..types.values import Gap
-from .answering import answer_rounds
+from .answering import Rounds
 from .retrieve import Search, Task, is_new_query, query_from_gaps
-from .session import UNJUDGED, Check, Rounds, Session
+from .session import UNJUDGED, Check, Session
 
 MAX_MISSES = 2  # searches in a row that bring nothing, after which nothing is expected of another
 
@@ -110,7 +110,7 @@ class MemR3(Variant):
 
     def __call__(self, task: Task, /) -> Flow[Answer]:
         """Answer a question once the router says so."""
-        return answer_rounds(Deciding(Session(task, "memr3", self, neighbours=self.neighbours), self))
+        return Deciding(Session(task, "memr3", self, neighbours=self.neighbours), self).run()
 
 
 class Deciding(Rounds):

@@ -24,10 +24,10 @@ from ..types.results import Answer
 from ..types.stored import Keyword, Listing
 from ..types.trace import Acted
 from ..types.values import Tier, Turn
-from .answering import answer_rounds, draft_of_text
+from .answering import MAX_LOST_REPLIES, Rounds, draft_of_text
 from .question_keywords import question_keywords, written_words
 from .retrieve import Arrived, Search, Task, load_facts
-from .session import MAX_LOST_REPLIES, UNMAPPED, Check, Rounds, Session
+from .session import UNMAPPED, Check, Session
 
 Group: TypeAlias = tuple[str, ...]
 Unit: TypeAlias = tuple[str, ...]
@@ -109,7 +109,7 @@ class MGRetrieval(Variant):
 
     def __call__(self, task: Task, /) -> Flow[Answer]:
         """Answer a question once the answer so far is accepted or the rounds are used up."""
-        return answer_rounds(Reading(Session(task, "mgretrieval", self, neighbours=self.neighbours), self))
+        return Reading(Session(task, "mgretrieval", self, neighbours=self.neighbours), self).run()
 
 
 class Reading(Rounds):

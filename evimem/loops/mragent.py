@@ -46,11 +46,11 @@ from ..types.stored import LABEL
 from ..types.trace import Acted
 from ..types.type_variables import T
 from ..types.values import Fact, Hit, TimeSpan
-from .answering import answer_rounds, draft_of_text
+from .answering import Rounds, draft_of_text
 from .iris import Iris, Refining
 from .question_keywords import is_own, question_keywords
 from .retrieve import Search, Task, load_facts
-from .session import UNMAPPED, Check, Rounds, Session
+from .session import UNMAPPED, Check, Session
 
 PAGE_TURNS = 5  # turns that a call returns
 MAX_CUE_TURNS = 5_000  # turns of a cue, those that fit the question best, of which tags are counted and pages made
@@ -433,11 +433,11 @@ class MRAgent(Variant):
         """Answer a question once no tool is called any more or the turns are used up."""
         if task.judge.uses_model:
             session = Session(task, "mragent", self, neighbours=self.neighbours)
-            return (yield from answer_rounds(Exploring(session, self)))
+            return (yield from Exploring(session, self).run())
         iris = Iris(without=self.without)
         session = Session(task, "mragent", replace(self, iterations=iris.iterations, k=iris.k))
         session.events.append(Acted(0, "search", BY_RULE_REASON))
-        answer = yield from answer_rounds(Refining(session, iris))
+        answer = yield from Refining(session, iris).run()
         return replace(answer, reason=f"{BY_RULE_REASON}; {answer.reason}" if answer.reason else BY_RULE_REASON)
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from itertools import count
 from typing import Any
 
-from ..errors import ModelError, ModelTimeout, PoolFull, ReplyError
+from ..errors import ModelError, PoolFull
 from ..flow import Flow, within
 from ..judging.apply_verdict import all_gaps, clamp_verdict, follow
 from ..judging.evidence import Ablation, Analysis, Draft, Evidence, Variant, Verdict, View
@@ -26,8 +24,6 @@ from .evidence_view import EntityCounter, select
 from .retrieve import Arrived, Retrieval, Search, Task, TupleRetrieval, strategy_name
 
 ANSWER_SECONDS_SHARE = 0.25  # of the seconds of a budget: time to word the answer, however long the judging took
-MAX_LOST_REPLIES = 2  # in a row, after which a model is asked for nothing but an answer
-LOST_REASON = "the model's replies cannot be read"
 UNJUDGED = Verdict(Tier.PARTIAL, 0.5, reason="the evidence was not judged")
 UNMAPPED = replace(UNJUDGED, mapped=False)  # of a judge that maps no evidence to requirements
 
@@ -304,72 +300,6 @@ def _calibrate_verdict(session: Session, view: View, verdict: Verdict) -> Verdic
         )
     )
     return replace(verdict, tier=clamped.tier, confidence=clamped.confidence, gaps=gaps)
-
-
-class Rounds(ABC):
-    """The rounds of a loop: each finds evidence and has it judged, until one of both steps ends the loop.
-
-    `last` is the check of the round before, None in the first; `lost` is how many replies in a row could not be read,
-    `failure` the error of the newest of them.
-    """
-
-    def __init__(self, session: Session) -> None:
-        self.session = session
-        self.last: Check | None = None
-        self.lost = 0
-        self.failure: ReplyError | None = None
-
-    def ask_judge(self, flow: Flow[T], number: int, instead: T) -> Flow[T]:
-        """Run a judge's flow; return `instead` where the model's reply cannot be read, and count it as lost."""
-        try:
-            made = yield from self.session.ask_judge(flow, number)
-        except ReplyError as error:
-            self.lost, self.failure = self.lost + 1, error
-            return instead
-        self.lost, self.failure = 0, None
-        return made
-
-    @abstractmethod
-    def find(self, number: int) -> Flow[str | None]:
-        """Look for evidence in a round, from 1 on; return why there is nothing to judge, None where there is."""
-
-    def judge(self, number: int) -> Flow[Check]:
-        """Have all evidence so far judged for sufficiency."""
-        return self.session.check(number)
-
-    @abstractmethod
-    def stop_reason(self, number: int, check: Check) -> str | None:
-        """Return why there is no other round, None where there is."""
-
-    def final(self, check: Check) -> Check | None:
-        """Return the last check with the material of its answer; None without any evidence."""
-        return check
-
-    def run(self) -> Flow[Check | None]:
-        """Go through the rounds; return the last check, None where nothing was judged.
-
-        They end too where a model is late after an earlier check. Raise ModelTimeout where there is none to answer
-        from, or where the budget has no limit of seconds; ReplyError where no evidence was found because no reply
-        could be read.
-        """
-        for number in count(1):
-            why = yield from self.find(number)
-            if why is None:
-                try:
-                    self.last = yield from self.judge(number)
-                    why = LOST_REASON if self.lost >= MAX_LOST_REPLIES else self.stop_reason(number, self.last)
-                except ModelTimeout:
-                    if self.last is None or self.session.task.budget.seconds is None:
-                        raise
-                    why = "time used up"
-            if why is not None:
-                if why:
-                    self.session.stop(number, why)
-                break
-        last = None if self.last is None else self.final(self.last)
-        if last is None and self.failure is not None:
-            raise self.failure
-        return last
 
 
 def _record_analysis(session: Session) -> Acted:

@@ -220,8 +220,9 @@ def looked_for(text: str) -> str:
 def _introductions() -> tuple[tuple[re.Pattern[str], str], ...]:
     """Return by language the questions for the asker's own name, and the words with which a name is told."""
     return tuple(
-        (re.compile("|".join(told.words("questions.own_name")), re.IGNORECASE), *told.words("questions.introduction"))
+        (re.compile("|".join(told.words("questions.own_name")), re.IGNORECASE), words)
         for told in map(Language, LANGUAGES)
+        for words in told.words("questions.introduction")
     )
 
 

@@ -40,7 +40,7 @@ class Keeper(StoreHandle, ABC):
     order = reads.order
     turns = reads.turns
     pairs = reads.pairs
-    exported = reads.exported
+    export_rows = reads.export_rows
     session_names = sequence.session_names
     keep_marks = one_transaction(sequence.keep_marks)
     keep_places = one_transaction(sequence.keep_places)
@@ -53,10 +53,10 @@ class Keeper(StoreHandle, ABC):
     roster = reads.roster
     due = reads.due
     backlog = reads.backlog
-    untried = reads.untried
+    new_jobs = reads.new_jobs
     waiting = reads.waiting
     postponed_jobs = reads.postponed_jobs
-    unread = reads.unread
+    turns_to_extract = reads.turns_to_extract
     past = reads.past
     setting = reads.setting
     trace = reads.trace

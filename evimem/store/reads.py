@@ -118,7 +118,7 @@ def recall(handle: StoreHandle, query: Query, *, facts: bool = True, by_hints: b
 
 
 def recall_unless_pending(handle: StoreHandle, query: Query, kind: JobKind, limit: int) -> tuple[int, tuple[Hit, ...]]:
-    """Return how many jobs `untried` would return and, where there are none, the hits of `recall` in that state."""
+    """Return how many jobs `new_jobs` would return and, where there are none, the hits of `recall` in that state."""
     with handle.db.reading():
         untried = handle.jobs.asking_untried(kind, limit)
         expected = _rank_resident(handle, query, partial(handle.db.rows, *untried), handle.raw.roster)
@@ -312,14 +312,14 @@ def due(handle: StoreHandle, kind: JobKind, limit: int, reason: str | None = Non
         return jobs_of(handle, handle.jobs.due(kind, limit, reason))
 
 
-def untried(handle: StoreHandle, kind: JobKind, limit: int) -> tuple[Job, ...]:
+def new_jobs(handle: StoreHandle, kind: JobKind, limit: int) -> tuple[Job, ...]:
     """Return those of `due` that were never tried."""
     with handle.db.reading():
         return jobs_of(handle, handle.db.rows(*handle.jobs.asking_untried(kind, limit)))
 
 
 def backlog(handle: StoreHandle, kind: JobKind, limit: int) -> int:
-    """Return how many jobs `untried` would return, without their turns."""
+    """Return how many jobs `new_jobs` would return, without their turns."""
     with handle.db.reading():
         return len(handle.db.rows(*handle.jobs.asking_untried(kind, limit)))
 
@@ -391,7 +391,7 @@ def pairs(handle: StoreHandle) -> Iterator[tuple[Turn, tuple[Fact, ...]]]:
             yield from ((turn, tuple(facts[seq])) for seq, turn in page)
 
 
-def exported(handle: StoreHandle) -> Iterator[tuple[Turn, tuple[Fact, ...]] | ForgottenMarks | ForgottenPlace]:
+def export_rows(handle: StoreHandle) -> Iterator[tuple[Turn, tuple[Fact, ...]] | ForgottenMarks | ForgottenPlace]:
     """Yield the items of an export: `pairs`, after marks of forgotten turns and with their places between them."""
     with handle.db.decoding():
         with handle.db.reading():
@@ -413,7 +413,7 @@ def past(handle: StoreHandle, asked: WindowRequest) -> SessionWindow:
         return past_of(handle, asked)
 
 
-def unread(handle: StoreHandle, before: int) -> Iterator[tuple[Turn, tuple[Turn, ...]]]:
+def turns_to_extract(handle: StoreHandle, before: int) -> Iterator[tuple[Turn, tuple[Turn, ...]]]:
     """Yield the turns that no model has read, each with up to so many turns before it."""
     with handle.db.decoding():
         for page in handle.raw.pages():

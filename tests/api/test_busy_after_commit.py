@@ -10,7 +10,6 @@ import pytest
 
 from evimem import Memory, Turn
 from evimem.db.connection import Connection
-from evimem.flow import run
 from evimem.store.handle import StoreHandle
 from tests.reliability.support.world import NOON, open_memory
 
@@ -18,7 +17,7 @@ CALLS: dict[str, Callable[[Memory], Any]] = {
     "forget turns": lambda memory: memory.forget(turns=["a"]),
     "forget a session": lambda memory: memory.forget(session="s"),
     "forget everything": lambda memory: memory.forget(everything=True),
-    "erase": lambda memory: run(memory._core.erase(), memory._perform),
+    "erase": lambda memory: memory._core.erase(),
     "update": lambda memory: memory.update("a", "I adopted a kitten."),
     "replace": lambda memory: memory.extend([Turn("a", "s", "Mira", "A kitten.", NOON)], replace=True),
 }

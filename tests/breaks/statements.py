@@ -1,5 +1,6 @@
 """Breaks of the papers' statements: under each the test of its statement (tests/statements/README.md) is red."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -137,7 +138,7 @@ def what_edges_bring_is_dropped() -> None:
 
 @breaks(gate=f"{FIXTURES}::test_f3_a_failure_at_the_last_check_is_an_error_with_a_partial_result", says=RED)
 def a_failure_has_no_partial_result() -> None:
-    put(answering, "_failing", lambda session, flow: flow)
+    put(answering, "partial_answers", nullcontext)
 
 
 @breaks(gate=f"{FIXTURES}::test_f12_every_name_in_the_question_counts", says=RED)
@@ -187,7 +188,7 @@ def a_retraction_changes_nothing() -> None:
 )
 @breaks(gate=f"{MRAGENT}::test_r4_a_reply_that_cannot_be_read_costs_a_turn_and_two_in_a_row_end_the_search", says=RED)
 def lost_replies_end_nothing() -> None:
-    put(session, "MAX_LOST_REPLIES", 99)
+    put(answering, "MAX_LOST_REPLIES", 99)
 
 
 @breaks(gate=f"{CLAIMS}::test_m7_what_a_lost_reply_was_shown_is_shown_again", says=RED)
@@ -308,13 +309,13 @@ def a_turn_has_no_facts() -> None:
 @breaks(gate=f"{IRIS}::test_e14_at_most_one_request_a_check_and_one_for_the_answer", says=RED)
 @breaks(gate=f"{IRIS}::test_e14_the_papers_pattern_takes_at_most_three_k_plus_three", says=RED)
 def everything_is_judged_twice() -> None:
-    honest = session.Rounds.judge
+    honest = answering.Rounds.judge
 
     def judge(self: Any, number: int) -> Any:
         yield from honest(self, number)
         return (yield from honest(self, number))
 
-    put(session.Rounds, "judge", judge)
+    put(answering.Rounds, "judge", judge)
 
 
 @breaks(gate=f"{LETTER}::test_e_a_memory_without_facts_is_refused_by_name", says=RED)
