@@ -4,7 +4,9 @@ For each budget the share of the gold turns of answerable questions that `Memory
 LoCoMo, and of those whose telling sentence can be read in a line; the tokens of the blocks, how much of their
 characters is quoted, and the processor time beside that of a search, both measured in turn. Tokens are those of the
 shipped WordPiece vocabulary, as in earlier results, and the default bound. The gate is on for the share that is empty,
-and off for the rest.
+and off for the rest. With `--requests FOLDER` a second table has a column for each kind of message of the chats there
+(`benchmarks.requests`): needs in view, old values alone, tokens, empty blocks, and the time of blocks and searches of
+messages that were not asked before.
 """
 
 from __future__ import annotations
@@ -15,9 +17,12 @@ import re
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from operator import attrgetter
 from pathlib import Path
+from statistics import mean
 
 import evimem
 from benchmarks.data_sets import read_locomo
@@ -26,9 +31,10 @@ from evimem.text.sentences import sentences
 from evimem.text.terms import terms
 
 from .recording import add_result, data_set, record
+from .requests import BUDGETS_TOKENS, KINDS, Request, Seen, look_at, read_requests, write_block
 from .scoring.estimates import rows_of
 from .scoring.labelled_chats import read_chats
-from .scoring.result_file import ResultTable
+from .scoring.result_file import Cell, ResultTable
 from .scoring.retrieval_metrics import recall
 
 BUDGETS = (400, 800, 1500)
@@ -91,6 +97,69 @@ def recalled(
             )
 
 
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """A request with its pages, and the processor time of a block or a search: a message is fresh to one of both."""
+
+    seen: Seen
+    block_ms: float | None
+    search_ms: float | None
+
+
+def pages_of_requests(folder: Path) -> Iterator[Timed]:
+    """Yield the pages of each request of a folder; blocks and searches are timed in turn."""
+    for _, turns, requests in read_requests(folder):
+        by_id = {turn.id: turn for turn in turns}
+        with tempfile.TemporaryDirectory() as place, evimem.open(Path(place) / "m.evimem") as memory:
+            memory.extend(turns, strict=True)
+            memory.enrich()
+            for number, request in enumerate(requests):
+                spent = time_call(memory, request, block=number % 2 == 0)
+                times = (spent, None) if number % 2 == 0 else (None, spent)
+                yield Timed(look_at(request, by_id, memory, write_block), *times)
+
+
+def time_call(memory: evimem.Memory, request: Request, *, block: bool) -> float:
+    """Return the milliseconds of a processor that a block or a search takes."""
+    begun = time.process_time()
+    if block:
+        memory.block(request.message, asked_at=request.asked_at, tokens=800)
+    else:
+        memory.search(request.message, asked_at=request.asked_at)
+    return 1000 * (time.process_time() - begun)
+
+
+def rows_of_kinds(pages: Sequence[Timed]) -> Iterator[tuple[Cell, ...]]:
+    """Yield the measures of pages, a column for each kind of request."""
+    measures: dict[str, Callable[[Timed], float | None]] = {}
+    for n in BUDGETS_TOKENS:
+        measures[f"needs in view, {n:,} tokens"] = partial(_share_in_view, n)
+        measures[f"an old value alone, {n:,} tokens"] = partial(_old_value_alone, n)
+        measures[f"tokens of {n:,}"] = partial(_size, n)
+    measures["empty"] = lambda page: float(page.seen.empty)
+    measures["block, ms of processor time"] = attrgetter("block_ms")
+    measures["search, ms of processor time"] = attrgetter("search_ms")
+    of = {kind: [page for page in pages if page.seen.kind == kind] for kind in KINDS}
+    for name, measure in measures.items():
+        found = ([value for value in map(measure, some) if value is not None] for some in of.values())
+        yield name, *(float(mean(values)) if values else None for values in found)
+    yield "messages", *map(len, of.values())
+
+
+def _share_in_view(tokens: int, page: Timed) -> float | None:
+    """Return the share of the needs of a request that a page shows; None for a request without needs."""
+    told = page.seen.needs[tokens]
+    return mean(told) if told else None
+
+
+def _old_value_alone(tokens: int, page: Timed) -> float:
+    return page.seen.stale_alone[tokens]
+
+
+def _size(tokens: int, page: Timed) -> float:
+    return page.seen.tokens[tokens]
+
+
 def _telling(text: str, answer: set[str], question: set[str], weight: Mapping[str, float]) -> list[set[str]]:
     """Return the terms of the sentences of a turn that match the answer best, or nearly so."""
     found = [said for start, end in sentences(text) if (said := {*terms(text[start:end])})] or [{*terms(text)}]
@@ -110,6 +179,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("locomo", type=data_set("locomo"))
     parser.add_argument("--every", type=int, default=1, help="ask every n-th question of LoCoMo only")
+    parser.add_argument("--requests", type=data_set("requests"), help="chats with requests, for a table by their kind")
     add_result(parser)
     options = parser.parse_args()
     rows: list[Recalled] = []
@@ -134,7 +204,12 @@ def main() -> None:
     measures["block, ms of processor time"] = lambda one: one.block_ms
     measures["search, ms of processor time"] = lambda one: one.search_ms
     table = ResultTable("block", "Blocks", ("", *groups), rows_of(measures, groups, lambda one: one.source), ())
-    record("block", options, [table], [options.locomo])
+    tables, given = [table], [options.locomo]
+    if options.requests:
+        cells = tuple(rows_of_kinds(list(pages_of_requests(options.requests))))
+        tables.append(ResultTable("kinds", "Blocks by the kind of a message", ("", *KINDS), cells))
+        given.append(options.requests)
+    record("block", options, tables, given)
 
 
 if __name__ == "__main__":
