@@ -16,13 +16,13 @@ from ..errors import InvalidQuery, InvalidTurn, describe_safely, shown
 from ..loaders.chat_messages import ChatMessage, question_in, read_message
 from ..page.question import Asked, read_messages
 from ..query.analysis import check_asked
-from ..raw.validate import AS_GIVEN, ROLES, LocalTimes
+from ..raw.validate import AS_GIVEN, LocalTimes
 from ..text.memory_fence import without_blocks
 from ..types.results import MAX_COUNT, BlockForm, CountTokens, Style
 from ..types.stored import Scope
 from ..types.trace import Event, Found, Trace
 from ..types.type_variables import T
-from ..types.values import Where
+from ..types.values import ROLES, Where
 
 # of whatever service; as a path it has lost a slash
 _RETENTION_RANGE = timedelta(days=1), timedelta(days=100 * 365)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from ..errors import NewerSchema, NotAMemory
+from ..types.values import ROLES
 from .connection import Connection
 from .file_format import APPLICATION_ID
 
@@ -100,7 +101,6 @@ THREE_LAYERS: Migration = (
 
 _TURN_COLUMNS = struct.Struct("<??iiqif")  # alive, temporal, session, speaker, time, length, asks
 _ROW_COLUMNS = struct.Struct("<???BHHiiiqif")  # with: sets a rule, role, part, parts; and the turn's number
-_ROLES = ("user", "assistant", "system", "tool")
 
 
 def _columns_of_rows(db: Connection) -> None:
@@ -121,7 +121,7 @@ def _of_rows(columns: bytes, first: int, roles: Mapping[int, str]) -> bytes:
     rows = []
     for seq, (alive, temporal, *rest) in enumerate(_TURN_COLUMNS.iter_unpack(columns), first):
         session, speaker, time, length, asks = rest
-        role = _ROLES.index(roles[seq]) if roles.get(seq) in _ROLES else 0
+        role = ROLES.index(roles[seq]) if roles.get(seq) in ROLES else 0
         row = (alive, temporal, False, role, 0, 1, session, speaker, seq, time, length, asks)
         rows.append(_ROW_COLUMNS.pack(*row) if alive else bytes(_ROW_COLUMNS.size))
     return b"".join(rows)

@@ -17,13 +17,13 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from ..types.values import ROLES
 from ..types.vectors import Column, Packed
 from .dialogue import Dialogue, Smoothing
 from .document import Document, Span, passage
 from .sketches import SAMPLE_VECTORS, Sketches, StoredVectors
 
 NEVER = np.iinfo(np.int64).min  # the event time of a turn whose facts have none
-ROLES = ("user", "assistant", "system", "tool")
 ASSISTANT = ROLES.index("assistant")
 SYSTEM = ROLES.index("system")
 DISCARDED_ROW = 1 << 7  # added to the index of the role of a turn that is no longer part of its dialogue

@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .corpus import DISCARDED_ROW, NEVER, ROLES, Corpus
+from ..types.values import ROLES
+from .corpus import DISCARDED_ROW, NEVER, Corpus
 from .dialogue import NO_POSITION, Neighbourhood, around, decay, distinct
 from .document import MAX_PASSAGES
 from .prepared_query import SHARE_UNIT, IndexQuery, PreparedQuery, Ranked, RelatedTerm

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
@@ -20,6 +21,7 @@ from ..errors import ImportFailed
 from ..types.values import Turn
 from .json_values import parse
 
+MESSAGE_STEP = timedelta(minutes=1)  # between messages without a time: keeps their order, means nothing else
 MAX_BYTES = 4 << 30  # of one member; it is streamed, never held in memory
 MAX_RATIO = 100  # unpacked to packed: about 10 for text, about 1,000 for a zip bomb
 RATIO_COUNTS_FROM = 8 << 20  # bytes: a small file may be repetitive

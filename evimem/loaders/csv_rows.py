@@ -6,7 +6,7 @@ import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import datetime
 from io import TextIOWrapper
 from itertools import islice
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import BinaryIO
 from ..errors import ImportFailed, shown
 from ..types.values import Turn
 from .chat_messages import role_named
-from .conversation import ImportLog, Part, parts_of
+from .conversation import MESSAGE_STEP, ImportLog, Part, parts_of
 from .date_orders import NumericDate, check_order, decide_order
 from .json_values import time_of
 
@@ -29,7 +29,6 @@ _COLUMNS = {
     "role": "role",
 }
 _NEEDED = ("speaker", "text")
-_STEP = timedelta(minutes=1)  # between rows without a time: keeps their order, means nothing else
 _NUMERIC = re.compile(
     r"(\d{1,4})([/.\-])(\d{1,2})\2(\d{1,4})[,T ]*(?:(\d{1,2}):(\d\d)(?::(\d\d)(?:\.\d+)?)?\s*([AaPp])?\.?[Mm]?\.?)?"
 )
@@ -168,7 +167,7 @@ def _order_of(part: Part, found: Mapping[str, int], log: ImportLog) -> str:
 def _rows(
     part: Part, found: Mapping[str, int], order: str, log: ImportLog, *, start: datetime | None, session: str
 ) -> Iterator[Turn]:
-    latest = None if start is None else start - _STEP
+    latest = None if start is None else start - MESSAGE_STEP
     for number, (line, row) in enumerate(islice(_records(part), 1, None), start=1):
         place = f"{part.name} line {line}"
         speaker, text = _field(row, found, "speaker"), _field(row, found, "text")
@@ -177,7 +176,7 @@ def _rows(
             continue
         try:
             given = " ".join(one for one in (_field(row, found, "time"), _field(row, found, "clock")) if one)
-            time = _time(given, order) if given else latest and latest + _STEP
+            time = _time(given, order) if given else latest and latest + MESSAGE_STEP
             if not speaker:
                 raise ValueError("the column of speakers is empty")  # noqa: TRY301 - refused with its place
             if time is None:

@@ -9,8 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ..errors import ImportFailed
-
-DATE_ORDERS = ("dmy", "mdy", "ymd")
+from ..times.date_order import DATE_ORDERS
 
 
 class NumericDate(NamedTuple):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ from ..types.values import Turn
 from .chat_messages import TIMES, WHO, read_message
 from .chatgpt import CHATGPT
 from .claude import CLAUDE
-from .conversation import Conversation, ImportLog, Part, is_zip, parts_of
+from .conversation import MESSAGE_STEP, Conversation, ImportLog, Part, is_zip, parts_of
 from .csv_rows import looks_like_table, read_csv
 from .discord import DISCORD, DISCORD_PACKAGE
 from .export_walk import Export, read_export
@@ -36,7 +36,6 @@ from .telegram import TELEGRAM, is_page
 from .transcripts import looks_like_transcript, read_transcript
 from .whatsapp import looks_like_whatsapp, read_whatsapp
 
-_STEP = timedelta(minutes=1)  # between messages without a time: keeps their order, means nothing else
 _KNOWN_BY = frozenset((*WHO, "author", "type", "kind", "parts", "lc"))  # keys of a message
 _STRINGS = ("id", "session", "speaker", "text", "caption", "role")
 FIELDS = (*_STRINGS, "time", "metadata")
@@ -52,7 +51,7 @@ def read_messages(
     a file, each an object with `messages`, each is a session of its own.
     """
     path, log = Path(path), log or ImportLog()
-    session, latest = session or path.stem, None if start is None else start - _STEP
+    session, latest = session or path.stem, None if start is None else start - MESSAGE_STEP
     with parts_of(path) as parts:
         for where, in_session, message in _messages(parts, session):
             try:
@@ -74,7 +73,7 @@ def read_messages(
                     f"the messages have no time ({', '.join(TIMES)}), but every turn needs one: give the time of the "
                     "first (--start 2024-03-12T18:20, or start= in Python)"
                 )
-            latest = time or (latest and latest + _STEP)
+            latest = time or (latest and latest + MESSAGE_STEP)
             if latest:
                 id_ = said.id or f"{in_session}:{where.rpartition(' ')[2]}"
                 yield Turn(id_, in_session, said.speaker, said.text, latest, role=said.role)

@@ -20,7 +20,7 @@ import orjson
 
 from ..errors import describe_safely, shown
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 Json = Any  # a value of `json.loads`
 
 _DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)?(?:;[\w.=+-]+)*;base64,([\w+/\s-]*={0,2})\s*")
@@ -69,7 +69,7 @@ def time_of(value: object) -> datetime:
             raise mismatch_error("time", value, "ISO 8601, such as '2024-03-12T18:20'") from error
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         try:
-            return _EPOCH + timedelta(seconds=value)
+            return EPOCH + timedelta(seconds=value)
         except OverflowError as error:
             raise mismatch_error("time", value, "seconds since 1970, not milliseconds") from error
     raise mismatch_error("time", value, "ISO 8601, such as '2024-03-12T18:20', or seconds since 1970")

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from datetime import datetime, timedelta, timezone
+from datetime import timedelta
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 from .conversation import Part
 from .export_walk import Chat, Export, Outcome, Said, Skipped, held, labels
-from .json_values import type_mismatch
+from .json_values import EPOCH, type_mismatch
 
 _FILES = {
     "photos": "picture", "videos": "video", "audio_files": "audio", "gifs": "gif", "files": "file",
     "sticker": "sticker",
 }  # fmt: skip
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
 def _repair_encoding(text: Any) -> str:
@@ -103,7 +102,7 @@ def _uris(value: Any) -> list[str]:
 def _time(milliseconds: Any) -> str:
     if isinstance(milliseconds, bool) or not isinstance(milliseconds, (int, float)):
         raise type_mismatch("its time", milliseconds, "milliseconds since 1970")
-    return (_EPOCH + timedelta(milliseconds=milliseconds)).isoformat()
+    return (EPOCH + timedelta(milliseconds=milliseconds)).isoformat()
 
 
 MESSENGER = Export("Messenger", ".*", _found, _chat, (), _said)

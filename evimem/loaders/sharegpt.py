@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from .conversation import ImportedTurn, ImportLog, Part
+from .conversation import MESSAGE_STEP, ImportedTurn, ImportLog, Part
 from .export_walk import Chat, Export, Outcome, Said, Skipped, read_export
 from .json_lines import values_of
 from .json_values import mismatch_error
@@ -17,7 +17,6 @@ _ROLES = {"human": "user", "user": "user", "gpt": "assistant", "assistant": "ass
     "bing": "assistant", "bard": "assistant", "model": "assistant"}  # fmt: skip
 _SKIPPED = {"system": "system message", "tool": "tool call or result", "function_call": "tool call or result",
     "observation": "tool call or result", "function_response": "tool call or result"}  # fmt: skip
-_STEP = timedelta(minutes=1)  # between messages without a time: keeps their order, means nothing else
 
 
 def read_sharegpt(path: Path, log: ImportLog | None = None, *, start: datetime | None = None) -> Iterator[ImportedTurn]:
@@ -33,7 +32,7 @@ def read_sharegpt(path: Path, log: ImportLog | None = None, *, start: datetime |
         text = repr(messages)[:100_000].encode("utf-8", "surrogatepass")
         session = str(given) if given else blake2b(text, digest_size=8).hexdigest()
         numbered = (
-            {"n": number, "of": one, "at": None if start is None else (start + number * _STEP).isoformat()}
+            {"n": number, "of": one, "at": None if start is None else (start + number * MESSAGE_STEP).isoformat()}
             for number, one in enumerate(messages)
         )
         omitted = ("system message",) if raw.get("system") else ()

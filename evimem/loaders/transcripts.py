@@ -13,11 +13,10 @@ from typing import NamedTuple
 from ..errors import ImportFailed
 from ..types.values import Turn
 from .chat_messages import is_role, role_named
-from .conversation import ImportLog, Part, parts_of
+from .conversation import MESSAGE_STEP, ImportLog, Part, parts_of
 from .json_values import time_of
 
 MAX_LINE = 8 << 20  # bytes of a line, and characters of a message
-_STEP = timedelta(minutes=1)  # between messages without a time: keeps their order, means nothing else
 _DAY = r"\d{4}-\d\d-\d\d"
 _CLOCK = r"\d{1,2}:\d\d(?::\d\d)?(?:\.\d+)?"
 _TIME = rf"(?:{_DAY}[T ,]*{_CLOCK}(?:Z|[+-]\d\d:?\d\d)?|{_CLOCK}|{_DAY})"
@@ -81,7 +80,7 @@ def read_transcript(
 
 
 def _turns(part: Part, style: str, session: str, start: datetime | None, log: ImportLog) -> Iterator[Turn]:
-    latest = None if start is None else start - _STEP
+    latest = None if start is None else start - MESSAGE_STEP
     day = None if start is None else start.date()
     for number, (line, head, day_line, text) in enumerate(_messages(part, style, log), start=1):
         place = f"{part.name} line {line}"
@@ -106,7 +105,7 @@ def _turns(part: Part, style: str, session: str, start: datetime | None, log: Im
 def _time(stamp: str, day: date | None, latest: datetime | None) -> tuple[datetime | None, date | None]:
     """Return when a message was sent, and the day that clock times after it are of."""
     if not stamp:
-        return latest and latest + _STEP, day
+        return latest and latest + MESSAGE_STEP, day
     if re.match(_DAY, stamp):
         plain = re.sub(r"(?<=\d\d)[ ,]+(?=\d)", "T", stamp.strip())
         at = time_of(plain)

@@ -4,9 +4,9 @@ The loop has a thread of its own, for synchronous and asynchronous callers. So a
 in any phase (a name lookup, a header that drips, a body that never ends), in a synchronous caller too, and one pool of
 connections serves any number of event loops.
 
-The client of the `openai` package sends the requests. Its retries end with the headers of a reply: a body that breaks off,
-and an error page or half a completion with status 200, would not be tried again, and a call could not tell how often it
-was. Its streams and its errors read a body without a bound, and quote it. So these three are here.
+The client of the `openai` package sends the requests. Its retries end with the headers of a reply: a body that breaks
+off, and an error page or half a completion with status 200, would not be tried again, and a call could not tell how
+often it was. Its streams and its errors read a body without a bound, and quote it. So these three are here.
 """
 
 from __future__ import annotations

@@ -15,11 +15,10 @@ from ..db.tables import Tables
 from ..db.turn_sql import first_last_and_count
 from ..errors import InvalidQuery, InvalidTurn, shown
 from ..types.public_value import json_bytes
-from ..types.values import Fact, Turn, instant
+from ..types.values import ROLES, Fact, Turn, instant
 
 MAX_TEXT = 1 << 20  # bytes of UTF-8 of a turn: its text, its caption and its metadata as JSON together
 MAX_NAME = 512  # characters of an id, a session or a speaker
-ROLES = ("user", "assistant", "system", "tool")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import get_args
 
 from ..loops import LOOPS, VARIANTS
-from ..raw.validate import MAX_NAME, MAX_TEXT, ROLES
+from ..raw.validate import MAX_NAME, MAX_TEXT
 from ..types.results import Style
-from ..types.values import Over
+from ..types.values import ROLES, Over
 from .json_schema import Schema, object_of
 
 MAX_REQUEST_TURNS = 1_000  # of one request

@@ -19,7 +19,6 @@ from ..index.prepared_query import IndexQuery, PreparedQuery, Ranked, match_keyw
 from ..index.ranking import rank
 from ..index.weights import BM25, WEIGHTS
 from ..raw.turn_log import BEGINNING, RawLog
-from ..raw.validate import ROLES
 from ..text.names import is_about, names
 from ..text.terms import terms
 from ..times.date_order import order_of_zone
@@ -41,7 +40,7 @@ from ..types.stored import (
     statements,
 )
 from ..types.trace import Trace
-from ..types.values import Fact, Hit, Query, Turn, instant, is_discarded
+from ..types.values import ROLES, Fact, Hit, Query, Turn, instant, is_discarded
 from .handle import LACKS_LOG, SETTING, UNFINISHED, StoreHandle
 from .sequence import exported_forgotten, past_of
 

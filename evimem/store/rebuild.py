@@ -10,12 +10,12 @@ from itertools import takewhile
 
 from ..db.derived_sql import drop_facts_of_others, drop_postings_without_segment, drop_rows_without_turn
 from ..errors import UNREADABLE, Attempt, StoreCorrupt
-from ..index.corpus import DISCARDED_ROW, ROLES, Interval, Stored
+from ..index.corpus import DISCARDED_ROW, Interval, Stored
 from ..index.document import Document, found_by, passages, sets_rule
 from ..index.fact_table import StatedFacts
 from ..raw.turn_log import TurnRows, set_times
 from ..raw.validate import LocalTimes, set_instants, settle_timezone, wrong_instants
-from ..types.values import Fact, Turn, instant, is_discarded
+from ..types.values import ROLES, Fact, Turn, instant, is_discarded
 from ..types.vectors import Packed, is_packed
 from .handle import READ_BY, RULES_VERSION, WHOLE_TURNS, StoreHandle, WriteBudget
 from .reads import read_trace

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from ..types.values import Granularity, TimeSpan
 from . import calendar
-from .calendar import PARTS
+from .calendar import DAY, PARTS
 from .date_order import Weekday
 from .find_times import find_times
 from .lexicon import EN, FULL_MONTHS, fold
@@ -21,7 +21,6 @@ MONTH_NAMES = tuple(name.capitalize() for name in FULL_MONTHS)
 SEASON_NAMES = {first_month: name for name, first_month in EN.seasons.values.items()}
 QUARTERS = dict(zip((1, 4, 7, 10), EN.ordinals.words[:4], strict=True))  # by their first month
 THIRDS = {(1, 11): "early ", (11, 21): "mid-", (21, 1): "late "}
-DAY = timedelta(days=1)
 
 
 def render(span: TimeSpan, said_at: datetime | None = None, finest: Granularity = "minute") -> str:

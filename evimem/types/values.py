@@ -25,6 +25,7 @@ _MISSING = object()
 _PLAIN_KEY = re.compile(r"[A-Za-z0-9_ -]+")
 Over = Literal["turns", "facts", "both"]  # the texts that a search compares with its query
 ExportFormat = Literal["jsonl", "markdown"]  # lines of JSON with facts, or a folder of a file a session
+ROLES = ("user", "assistant", "system", "tool")  # in the order of their numbers in rows
 DateOrder = Literal["dmy", "mdy", "ymd"]  # how a date in figures is written
 Granularity = Literal["minute", "hour", "day", "weekend", "week", "month", "season", "year", "decade", "span", "vague"]
 

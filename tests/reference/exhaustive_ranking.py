@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evimem.index.corpus import DISCARDED_ROW, ROLES, SYSTEM, Corpus
+from evimem.index.corpus import DISCARDED_ROW, SYSTEM, Corpus
 from evimem.index.dialogue import NO_POSITION, decay, distance
 from evimem.index.prepared_query import SHARE_UNIT, IndexQuery, PreparedQuery, Ranked, RelatedTerm, overlaps, prepare
 from evimem.index.ranking import DAY_MICROSECONDS, speaker_weight
 from evimem.index.weights import Weights
+from evimem.types.values import ROLES
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,9 @@ from evimem.index.prepared_query import IndexQuery, Ranked
 from evimem.index.updates import outranks, replaces, topic_of
 from evimem.index.weights import BM25, WEIGHTS
 from evimem.raw.turn_log import TurnRows
-from evimem.raw.validate import ROLES
 from evimem.store.rebuild import index_rows
 from evimem.types.stored import MOST_SECONDS, Entry, JobKind, Listing
-from evimem.types.values import Fact, Hit, Query, Turn, Where, instant
+from evimem.types.values import ROLES, Fact, Hit, Query, Turn, Where, instant
 from evimem.types.vectors import Packed, Vectors, pack, unpack
 
 
