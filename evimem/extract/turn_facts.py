@@ -68,7 +68,6 @@ _ONE_OR_SOME = re.compile(rf"(?:an?|another|the|\d[\d.,:]*|{_COUNTED})\b|(?:[a-z
 _TO_A_THING = re.compile(r"(?:called|named|[a-z]+(?:ic|ed) to|[a-z]+ of) \w")
 _NOTHING = re.compile(r"(?:no|zero)\b", re.IGNORECASE)
 _NAME_IN = re.compile(r"(?:(?:in|to|at|on) )?[A-Z][a-z]")
-_WHOLE = frozenset(ENGLISH.words("statements.whole"))
 _NAMED = frozenset(ENGLISH.words("people.named"))
 
 _NAME = "(?:(?:Dr|Mr|Mrs|Ms|Prof)\\. )?[A-Z\u00c0-\u017d][\\w\u2019'-]{1,30}(?<!'s)(?<!\u2019s)"
@@ -306,7 +305,9 @@ def _goes(statement: Statement, fact: Fact, *, dated: bool) -> bool:
 
 def _did(statement: Statement, fact: Fact, *, dated: bool) -> bool:
     if statement.object == "" or _is_when(statement.object, fact):  # "passed away", but not "finished on Friday"
-        return statement.verb in _WHOLE or (statement.verb in _TELLING and dated and " " in statement.predicate)
+        return statement.verb in ENGLISH["statements.whole"] or (
+            statement.verb in _TELLING and dated and " " in statement.predicate
+        )
     is_over = statement.kind == "event" and not statement.goes_on
     return statement.verb in _TELLING | _ABLE or (is_over and not statement.elliptic)
 

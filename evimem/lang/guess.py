@@ -95,9 +95,9 @@ def _of_latin_words(words: list[str], text: str) -> tuple[str, float]:
     A word of one language counts 1; one that English texts have as well counts a half for both, like a letter that
     English lacks; a few words of the second kind alone show nothing.
     """
-    known, shared = _known(), _shared_words()
+    known, shared = _known(), ENGLISH["common.in_other_languages_too"]
     hits = Counter(language for word in words for language in known.get(word, ()))
-    english = hits.pop("en", 0) + sum(word in shared and word in _stop_words() for word in words) / 2
+    english = hits.pop("en", 0) + sum(word in shared and word in ENGLISH["terms.stop_words"] for word in words) / 2
     if hits:
         # At most three letters that English lacks count in one text.
         letters = {code: min(sum(map(text.count, _letters(code))), 3) for code in hits}
@@ -133,16 +133,6 @@ def _letters(language: str) -> str:
 
 
 @cache
-def _shared_words() -> frozenset[str]:
-    return frozenset(ENGLISH.words("common.in_other_languages_too"))
-
-
-@cache
-def _stop_words() -> frozenset[str]:
-    return frozenset(ENGLISH.words("terms.stop_words"))
-
-
-@cache
 def _known() -> dict[str, tuple[str, ...]]:
     """Return the languages that a word speaks for. A word of several speaks for each, but none that is also English."""
     found: dict[str, tuple[str, ...]] = {}
@@ -152,12 +142,15 @@ def _known() -> dict[str, tuple[str, ...]]:
         for word in {*own.words("common.function_words"), *(part for name in names for part in name.split("-"))}:
             found[word] = (*found.get(word, ()), language)
     frequent, of_time = ENGLISH.words("common.frequent_words"), ENGLISH.words("common.of_time")
-    english = _stop_words().union(frequent, of_time, ENGLISH.words("common.names_of_the_calendar")) - _shared_words()
+    english = (
+        ENGLISH["terms.stop_words"].union(frequent, of_time, ENGLISH.words("common.names_of_the_calendar"))
+        - ENGLISH["common.in_other_languages_too"]
+    )
     return found | dict.fromkeys(english, ("en",))
 
 
 @cache
 def _balance() -> dict[str, float]:
     """Return for each known word how much it speaks for English (1), or against it."""
-    shared = _shared_words()
+    shared = ENGLISH["common.in_other_languages_too"]
     return {word: 1 if codes == ("en",) else -0.5 if word in shared else -1 for word, codes in _known().items()}

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib.resources import files
@@ -31,10 +31,6 @@ from .json_reply import read_object
 
 Schema = dict[str, Any]
 Read = Callable[[Any], Any]
-TIERS = ("exact", "inferrable", "partial", "none")
-GAPS: tuple[GapKind, ...] = tuple(kind for kind in get_args(GapKind) if kind != "none")
-ACTIONS: tuple[Action, ...] = get_args(Action)
-KINDS = ("event", "state", "opinion", "plan", "image")
 MAX_LABEL_CHARACTERS = 40  # characters
 MAX_SENTENCE_CHARACTERS = 400  # characters
 MAX_TEXT_CHARACTERS = 4_000  # characters of an answer, which may be a list or a summary
@@ -115,14 +111,14 @@ def _list(of: Schema, most: int, read: Read) -> Kind:
     return Kind({"type": "array", "items": of, "maxItems": most}, read)
 
 
-def _one_of(allowed: Sequence[str], needed: str = "") -> Kind:
+def _one_of(*allowed: str, is_needed: bool = False) -> Kind:
     """A word, which is read whatever its case and punctuation."""
 
     def read(value: Any) -> str | None:
         word = re.sub(r"[\s-]+", "_", text(value, 80).strip(" .!*_`\"'").lower())
         return word if word in allowed else None
 
-    return Kind({"type": "string", "enum": list(allowed)}, read, needed)
+    return Kind({"type": "string", "enum": list(allowed)}, read, f"none of {allowed!r}" if is_needed else "")
 
 
 def _schema(fields: Mapping[str, Kind]) -> Schema:
@@ -229,7 +225,7 @@ def _form(
 
 
 def _calls(tools: tuple[Tool, ...]) -> Kind:
-    return _records(5, "tool", tool=_one_of(tools), of=_KEY, part=_KEY, page=Kind({"type": "number"}, _page))
+    return _records(5, "tool", tool=_one_of(*tools), of=_KEY, part=_KEY, page=Kind({"type": "number"}, _page))
 
 
 def _page(value: Any) -> int:
@@ -244,13 +240,20 @@ _LABELS, _LINES = partial(_list, _LABEL.schema, read=names), partial(_list, _LIN
 _QUOTE = _words(1_000, text)
 _ANSWER = replace(_PROSE, read=lambda value: text(value) if type(value) in {str, int, float} else None)
 _YES_NO = Kind({"type": "boolean"}, flag)
-_TIER = _one_of(TIERS, f"none of {TIERS!r}")
+_TIER = _one_of("exact", "inferrable", "partial", "none", is_needed=True)
 _CONFIDENCE = Kind({"type": "number"}, confidence, "no number between 0 and 1")
 _REQUIREMENTS = _records(
-    12, "id", id=_LABEL, status=_one_of(("supported", "open", "waived")), evidence=_LABELS(12), why=_LINE
+    12, "id", id=_LABEL, status=_one_of("supported", "open", "waived"), evidence=_LABELS(12), why=_LINE
 )
 _CITATIONS = _records(20, "id", id=_LABEL, quote=_QUOTE)
-_GAPS = _records(8, "text", kind=_one_of(GAPS), about=_words(80), text=_LINE, evidence=_LABELS(4))
+_GAPS = _records(
+    8,
+    "text",
+    kind=_one_of(*(kind for kind in get_args(GapKind) if kind != "none")),
+    about=_words(80),
+    text=_LINE,
+    evidence=_LABELS(4),
+)
 
 JUDGE = _form(
     "judge", "judge", "tier",
@@ -261,7 +264,7 @@ DECIDE = _form(
     "decide", "decide", "action tier",
     requirements=_REQUIREMENTS, claims=_records(12, "text", text=_LINE, evidence=_LABELS(12)),
     withdrawn=_records(12, "id", id=_LABEL, why=_LINE), gaps=_GAPS, reason=_LINE, tier=_TIER, confidence=_CONFIDENCE,
-    action=_one_of(ACTIONS, f"none of {ACTIONS!r}"), query=_QUERY, draft=_PROSE,
+    action=_one_of(*get_args(Action), is_needed=True), query=_QUERY, draft=_PROSE,
 )  # fmt: skip
 KEYWORDS = _form("keywords", "decide", "keywords", 1_000, keywords=_LABELS(8))
 CONSIDER = _form(
@@ -287,7 +290,7 @@ _FACTS = _records(
     attribute=_words(40),
     when=_words(120),
     quote=_QUOTE,
-    kind=_one_of(KINDS),
+    kind=_one_of("event", "state", "opinion", "plan", "image"),
     bears_on=_words(120),
 )
 _LISTED = replace(_FACTS, read=lambda value: _FACTS.read(value) if isinstance(value, list) else None, needed="no list")
@@ -300,7 +303,7 @@ ENTITIES = _form("entities", "judge", "names", 500, names=_list(_words(80).schem
 REFINE = _form("refine", "judge", "query", 500, query=_QUERY)
 RERANK = _form("rerank", "rerank", "ranking", 2_000, "ranking", ranking=_LABELS(100))
 CHAIN = _form(
-    "chain", "judge", "type", 1_500, type=_one_of(("multi_hop", "direct")), steps=_LINES(12), used=_LABELS(20)
+    "chain", "judge", "type", 1_500, type=_one_of("multi_hop", "direct"), steps=_LINES(12), used=_LABELS(20)
 )  # fmt: skip
 
 
