@@ -84,7 +84,7 @@ def _messages(parts: Iterable[Part], session: str) -> Iterator[tuple[str, str, A
     for part in parts:
         for number, value in enumerate(values_of(part, "messages"), start=1):
             chat = value["chat"] if isinstance(value, dict) and "chat" in value else value  # of Open WebUI
-            inner = _listed(chat) if isinstance(chat, dict) and _KNOWN_BY.isdisjoint(chat) else None
+            inner = _list_messages(chat) if isinstance(chat, dict) and _KNOWN_BY.isdisjoint(chat) else None
             if not isinstance(inner, list):
                 for at, message in enumerate(_flatten([value])):
                     yield f"{part.name} message {number}{f'.{at}' if at else ''}", session, message
@@ -94,7 +94,7 @@ def _messages(parts: Iterable[Part], session: str) -> Iterator[tuple[str, str, A
                 yield f"{part.name} conversation {number} message {at}", str(own), message
 
 
-def _listed(chat: dict[str, Any]) -> Any:
+def _list_messages(chat: dict[str, Any]) -> Any:
     """Return the messages of a chat: its list or, where Open WebUI lists none, those that lead to its current one."""
     history = chat.get("history")
     by_id = history.get("messages") if isinstance(history, dict) else None
