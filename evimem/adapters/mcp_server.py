@@ -169,9 +169,10 @@ class MemoryTools:
         self, message: str, tokens: Annotated[int, Field(ge=0, le=MAX_BLOCK_TOKENS)] = 1500
     ) -> values.Recalled:
         """Recall the few lines of earlier conversations that help to reply to a message, without the message itself."""
+        from .openai_agents import recall_block  # which imports what searches
+
         async with self.lend(self.whose("recall")) as memory:
-            asked = [{"role": "user", "content": message}]  # whose text the block leaves out
-            block = await memory.block(asked, tokens=tokens, gate=False)
+            block = await recall_block(memory, message, tokens)
         ids = [turn.id for turn in block.turns]
         return values.Recalled(text=block.text, ids=ids, relevance=round(block.relevance, 3))
 

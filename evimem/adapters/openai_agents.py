@@ -14,6 +14,7 @@ from ..api.async_memory import AsyncMemory
 from ..api.checked_arguments import checked_messages
 from ..errors import MissingExtra, UnknownTurn
 from ..page.question import asks
+from ..types.results import Block
 from .message_log import message_of, new_turns
 
 
@@ -95,10 +96,15 @@ def recall_of(memory: AsyncMemory, tokens: int) -> Callable[[str], Awaitable[str
         Args:
             question: What you want to know, as a whole question that names who it is about.
         """
-        asked = [{"role": "user", "content": question}]  # whose text the block leaves out
-        newest = await memory.turns(limit=1, newest=True)  # a session may have stored the user's question already
-        just_asked = [turn.id for turn in newest if turn.role == "user" and asks(turn)]
-        block = await memory.block(asked, tokens=tokens, gate=False, exclude=just_asked)
+        block = await recall_block(memory, question, tokens)
         return block.text or "The memory holds nothing about this: say that you do not know."
 
     return recall
+
+
+async def recall_block(memory: AsyncMemory, question: str, tokens: int) -> Block:
+    """Return the block of a question that a model asks, without that question and the one that the user just asked."""
+    asked = [{"role": "user", "content": question}]  # whose text the block leaves out
+    newest = await memory.turns(limit=1, newest=True)  # a session may have stored the user's question already
+    just_asked = [turn.id for turn in newest if turn.role == "user" and asks(turn)]
+    return await memory.block(asked, tokens=tokens, gate=False, exclude=just_asked)

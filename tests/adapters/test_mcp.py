@@ -406,6 +406,7 @@ async def test_recall_gives_lines_with_the_ids_of_their_turns_but_not_the_messag
     await call(client, "add", speaker="Mira", text="And what is the puppy's name?")
     again = await call(client, "recall", message="And what is the puppy's name?")
     assert again["ids"] == [added["id"]]
+    assert (await call(client, "recall", message="name of the puppy"))["ids"] == [added["id"]], "in other words"
     assert added["id"] in (await call(client, "recall", message="puppy"))["ids"], "a model decided to call it"
 
 
