@@ -169,7 +169,7 @@ class MemoryTools:
         self, message: str, tokens: Annotated[int, Field(ge=0, le=MAX_BLOCK_TOKENS)] = 1500
     ) -> values.Recalled:
         """Recall the few lines of earlier conversations that help to reply to a message, without the message itself."""
-        from .openai_agents import recall_block  # which imports what searches
+        from .openai_agents import recall_block  # noqa: PLC0415 - with all that searches, after the greeting
 
         async with self.lend(self.whose("recall")) as memory:
             block = await recall_block(memory, message, tokens)
