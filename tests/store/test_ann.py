@@ -151,3 +151,11 @@ def test_temporary_files_of_killed_processes_are_deleted_and_locked_ones_stay(fo
         writer.close()
         memory.forget(turns=[TURNS[4].id])
         assert not busy.exists()
+
+
+def test_a_description_that_a_killed_process_was_writing_is_deleted_at_the_next_opening(folder):
+    left = folder / "m.evimem.ann.json.123.456.tmp"
+    left.write_bytes(b"{")
+    with opened(folder) as memory:
+        assert not left.exists()
+        assert indexed(memory) == 120
