@@ -56,55 +56,38 @@ STOP_WORDS = frozenset(ENGLISH.words("terms.stop_words"))
 TABLE = Path(__file__).with_name("data") / "vocabulary_stems.txt"
 
 
-class _Suffixes:
-    """A table of suffixes, each with its replacement. The longest that a word ends with is the one that counts."""
-
-    def __init__(self, table: Mapping[str, str]) -> None:
-        self._table = table
-        self._all = tuple(table)
-        self._longest_first = sorted(table, key=len, reverse=True)
-
-    def of(self, word: str) -> str:
-        """Return the suffix of a word; "" where it has none of these."""
-        if not word.endswith(self._all):
-            return ""
-        return next(suffix for suffix in self._longest_first if word.endswith(suffix))
-
-    def replace(self, word: str, min_measure: int) -> str:
-        """Replace the suffix if the measure of the stem before it is above `min_measure`."""
-        suffix = self.of(word)
-        if not suffix:
-            return word
-        start = word[: len(word) - len(suffix)]
-        return start + self._table[suffix] if _measure(start) > min_measure else word
-
-
-# The tables are those of the paper: step 1a, 2, 3 and 4.
-_PLURALS = _Suffixes({"sses": "ss", "ies": "i", "ss": "ss", "s": ""})
-_DOUBLE = _Suffixes(
-    {
-        "ational": "ate", "tional": "tion", "enci": "ence", "anci": "ance", "izer": "ize", "bli": "ble", "alli": "al",
-        "entli": "ent", "eli": "e", "ousli": "ous", "ization": "ize", "ation": "ate", "ator": "ate", "alism": "al",
-        "iveness": "ive", "fulness": "ful", "ousness": "ous", "aliti": "al", "iviti": "ive", "biliti": "ble",
-        "logi": "log",
-    }
-)  # fmt: skip
-_ADJECTIVE = _Suffixes({"icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ful": "", "ness": ""})
-_LAST = _Suffixes(
-    dict.fromkeys("al ance ence er ic able ible ant ement ment ent ion ou ism ate iti ous ive ize".split(), "")
-)
+# The tables are those of the paper: step 1a, 2, 3 and 4. Of several suffixes the longest counts: it comes first.
+_PLURALS = {"sses": "ss", "ies": "i", "ss": "ss", "s": ""}
+_DOUBLE = {
+    "ational": "ate", "ization": "ize", "iveness": "ive", "fulness": "ful", "ousness": "ous", "tional": "tion",
+    "biliti": "ble", "entli": "ent", "ousli": "ous", "ation": "ate", "alism": "al", "aliti": "al", "iviti": "ive",
+    "enci": "ence", "anci": "ance", "izer": "ize", "alli": "al", "ator": "ate", "logi": "log", "bli": "ble", "eli": "e",
+}  # fmt: skip
+_ADJECTIVE = {"icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ness": "", "ful": ""}
+_LAST = "ement ance ence able ible ment ant ent ion ism ate iti ous ive ize al er ic ou".split()
 
 
 def porter(word: str) -> str:
     """Return the stem of a lower-case ASCII word; one or two letters are left as they are."""
     if len(word) < 3:
         return word
-    word = _past_and_gerund(_PLURALS.replace(word, min_measure=-1))
+    word = _past_and_gerund(_replace_suffix(word, _PLURALS, min_measure=-1))
     if word.endswith("y") and "v" in _shape(word[:-1]):
         word = word[:-1] + "i"
-    word = _DOUBLE.replace(word, min_measure=0)
-    word = _ADJECTIVE.replace(word, min_measure=0)
+    word = _replace_suffix(word, _DOUBLE, min_measure=0)
+    word = _replace_suffix(word, _ADJECTIVE, min_measure=0)
     return _tidy(_drop_last(word))
+
+
+def _suffix_of(word: str, suffixes: Iterable[str]) -> str:
+    """Return the first of these suffixes that a word has, "" for none; longer ones come first."""
+    return next((suffix for suffix in suffixes if word.endswith(suffix)), "")
+
+
+def _replace_suffix(word: str, table: Mapping[str, str], min_measure: int) -> str:
+    """Replace the suffix of a word if the measure of the stem before it is above `min_measure`."""
+    start = word.removesuffix(suffix := _suffix_of(word, table))
+    return start + table[suffix] if suffix and _measure(start) > min_measure else word
 
 
 def _shape(word: str) -> str:
@@ -144,8 +127,7 @@ def _is_short(word: str) -> bool:
 
 
 def _drop_last(word: str) -> str:
-    suffix = _LAST.of(word)
-    start = word[: len(word) - len(suffix)]
+    start = word.removesuffix(suffix := _suffix_of(word, _LAST))
     kept = not suffix or _measure(start) < 2 or (suffix == "ion" and not start.endswith(("s", "t")))
     return word if kept else start
 

@@ -53,7 +53,7 @@ CODE_WORDS = {  # literals of many words that are code, not knowledge of a langu
     ("forms.py", "figures"): "names of slots",
     ("page.py", "answer"): "styles of printed text",
     ("results.py", "added"): "outcomes of a turn",
-    ("terms.py", "al"): "suffixes that the Porter algorithm removes",
+    ("terms.py", "ement"): "suffixes that the Porter algorithm removes",
     ("values.py", "entity"): "kinds of gap",
     ("observer.py", "add"): "names of calls",
     ("values.py", "minute"): "granularities of a time span",
