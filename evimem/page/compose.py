@@ -1,6 +1,6 @@
 """A message in, a block out: which turns stand on the page, and how much of each is shown.
 
-Each turn is shown by one sentence at first, best turn first, until the tokens are used; what is left then goes to whole
+Each turn is shown by its best sentence and short ones beside it at first, best turn first; what is left goes to whole
 turns. A user tells an assistant lasting things in passing, inside messages about something else, so that the user's own
 turns come before the assistant's, and of each the sentence that tells most. In front stand the standing instructions
 nearest to the message and, where it speaks of a time of the conversation, the turns of that time.
@@ -27,7 +27,7 @@ from ..query.find_turns import QuestionVectors, StandingInstruction, relevant_in
 from ..query.remaining_turns import read_remaining
 from ..query.rerank_hits import rerank_hits
 from ..text.memory_fence import WORKED_OUT, fence_lines
-from ..text.prompt_text import caption_line, turn_texts
+from ..text.prompt_text import CAPTION_OPENS, caption_line, turn_texts
 from ..text.sentences import sentences
 from ..types.results import Block, BlockForm, CountTokens, Style
 from ..types.stored import Scope
@@ -54,7 +54,7 @@ ASSISTANT_SCORE_RATIO, ASKING_SCORE_RATIO = 0.3, 0.5
 LEAST_TOKENS, TOKENS_A_WHOLE_HIT = 300, 160  # of a page; for so many more one further hit is shown whole
 LEADING_HITS = 6  # lines before the later mentions of the first of them
 BEST_HITS = 4  # turns that may carry notes
-WHOLE_CHARACTERS = 100  # of a turn that is never cut
+WHOLE_CHARACTERS = 120  # of a turn that is never cut, and of the sentences shown of a longer one
 FIRST_CHARACTERS, FURTHER_CHARACTERS = 400, 100  # of a long turn where no user tells an assistant: the best; the others
 READ_CHARACTERS = 2_000  # of a long turn that are looked through, around the passage that the search found
 MATCH_WORTH = 0.3  # of a word of the message in a sentence, beside the logarithm of its length
@@ -356,19 +356,41 @@ def _is_assent(text: str) -> bool:
     return len(terms_in(text[:READ_CHARACTERS])) < MIN_REPLY_TERMS
 
 
-def best_sentence(text: str, wanted: frozenset[str]) -> str:
-    """Return the sentence of a turn that tells most: a long one, and rather one that has words of the message."""
-    said = [text[start:end] for start, end in sentences(text[:READ_CHARACTERS])]
+def best_passage(text: str, wanted: frozenset[str]) -> str:
+    """Return the sentence of a turn that tells most, with the ones beside it up to `WHOLE_CHARACTERS` characters.
 
-    def worth(sentence: str) -> float:
-        return math.log(len(sentence)) + MATCH_WORTH * len(wanted & terms_in(sentence))
+    That is a long sentence, and rather one that has words of the message; those before it come first, since it may
+    point to them.
+    """
+    said = sentences(text[:READ_CHARACTERS])
+    if not said:
+        return text
 
-    return max(said, key=worth, default=text)
+    def worth(sentence: tuple[int, int]) -> float:
+        start, end = sentence
+        return math.log(end - start) + MATCH_WORTH * len(wanted & terms_in(text[start:end]))
+
+    first = last = max(range(len(said)), key=lambda place: worth(said[place]))
+    while first and said[last][1] - said[first - 1][0] <= WHOLE_CHARACTERS:
+        first -= 1
+    while last + 1 < len(said) and said[last + 1][1] - said[first][0] <= WHOLE_CHARACTERS:
+        last += 1
+    return text[said[first][0] : said[last][1]]
 
 
 def _plain_words(text: str) -> str:
     """Return a text without case, blanks and closing marks: two that agree then say the same."""
     return " ".join(text.casefold().split()).rstrip(".!?\u2026 ")
+
+
+def is_passed_on(text: str, said: str) -> bool:
+    """Return whether a part of a text begins in a pasted text, a draft, code or a role, without the words around it."""
+    from ..extract.attribution import passed_on  # noqa: PLC0415 - only a cut turn is read for whose words they are
+
+    if said == text:
+        return False
+    start = text.find(said.partition(CAPTION_OPENS)[0])
+    return any(first <= start < last for first, last in passed_on(text[:READ_CHARACTERS]))
 
 
 def unseen_words(line: Line) -> str:
@@ -454,7 +476,7 @@ class Filling:
             most = (FIRST_CHARACTERS, FURTHER_CHARACTERS) if len(self.lines) < BEST_HITS else (FURTHER_CHARACTERS,)
             sizes = turn_texts(hit.turn, self.wanted, most, hit.span, short=160, read=READ_CHARACTERS)
         for said in sizes:
-            if self._take(Line(hit.turn, said, name=name)):
+            if self._take(Line(hit.turn, said, name=name, is_quoted=is_passed_on(hit.turn.text, said))):
                 self._misfits = 0
                 if self._notes and len(self.lines) <= self._noted:
                     self._add_notes(self._notes.on(hit.turn, said))
@@ -486,13 +508,13 @@ class Filling:
             further = self._count(whole) - self._count(line.said) + 1
             if further <= self._left:
                 self._left -= further
-                self.lines[place] = replace(line, said=whole)
+                self.lines[place] = replace(line, said=whole, is_quoted=False)
 
     def _shortest(self, turn: Turn, found: tuple[int, int] | None = None) -> str:
         text = turn.text
         if turn.speaker != self._user and found is not None:
             text = text[slice(*found)]
-        said = text if len(text) <= WHOLE_CHARACTERS else best_sentence(text, self.wanted)
+        said = text if len(text) <= WHOLE_CHARACTERS else best_passage(text, self.wanted)
         return said + caption_line(turn.caption or "")
 
     def _take(self, line: Line, least: int = 0, *, again: bool = False) -> bool:

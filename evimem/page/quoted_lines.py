@@ -49,6 +49,7 @@ class Line:
         clock: Whether the time of day is shown.
         name: Why it is shown.
         weekday: Whether a date has its weekday.
+        is_quoted: Whether the shown part is no statement of its speaker: pasted, drafted or acted.
     """
 
     turn: Turn
@@ -58,6 +59,7 @@ class Line:
     clock: bool = False
     name: PartName = "answers"
     weekday: bool = False
+    is_quoted: bool = False
 
 
 def split_turn(line: Line) -> tuple[list[str], list[str]]:
@@ -108,7 +110,7 @@ def _plain(number: int | str, line: Line, above: Line | None) -> str:
         above = None
     if _LIKE_HEAD.match(first):
         above = None
-    head = ", ".join(filter(None, (_new_speaker(line, above), _new_time(line, above))))
+    head = ", ".join(filter(None, (_new_speaker(line, above), _new_time(line, above), _mark(line))))
     opened = f"{line_prefix(number)}{head}{': ' if head else ''}{first}"
     return "\n".join(
         (opened, *(f"{QUOTED}{one}" for one in further), *(f"{WORKED_OUT}{one}" for one in line.worked_out))
@@ -121,6 +123,13 @@ def _new_speaker(line: Line, above: Line | None) -> str:
         return ""
     said_by = speaker(line.turn)
     return "" if above is not None and speaker(above.turn) == said_by else said_by
+
+
+def _mark(line: Line) -> str:
+    """Return the mark of a part of a turn that reads as if its speaker told it, and is a text or a role of theirs."""
+    if not line.is_quoted:
+        return ""
+    return "(sample text)" if line.turn.role == "assistant" else "(quoted text)"
 
 
 def _new_time(line: Line, above: Line | None) -> str:
@@ -142,6 +151,7 @@ def _new_time(line: Line, above: Line | None) -> str:
 def _xml(number: int | str, line: Line, above: Line | None) -> str:
     added = "".join(f"<note>{escape_xml(note)}</note>" for note in line.worked_out)
     kind = f' kind="{line.part}"' if line.part else ""
+    kind += ' quoted="true"' if line.is_quoted else ""
     said = escape_xml(escape(line.said))
     head = (
         f'<turn n="{number}" speaker="{escape_xml(speaker(line.turn))}" time="{line.turn.time:%Y-%m-%dT%H:%M}"{kind}>'
@@ -154,6 +164,7 @@ def _json(number: int | str, line: Line, above: Line | None) -> str:
     row |= {"text": "\n".join(_lines_of(escape(line.said)))}
     row |= {"notes": list(line.worked_out)} if line.worked_out else {}
     row |= {"kind": line.part} if line.part else {}
+    row |= {"quoted": True} if line.is_quoted else {}
     return json.dumps(row, ensure_ascii=False, separators=(",", ":"))
 
 

@@ -111,7 +111,8 @@ def test_a_users_word_comes_before_an_assistants_restatement(memory):
 
 
 def test_of_a_long_turn_one_sentence_is_shown_and_the_whole_where_tokens_are_left(memory):
-    told = f"{'It rained again. ' * 20}Our puppy Juno ate the blue slippers of my sister."
+    rain = "It rained again, so that we stayed inside all day with our books, our tea and the cat. "
+    told = f"{rain * 4}Our puppy Juno ate the blue slippers of my sister."
     memory.add("user", told, time=NOON)
     memory.add("assistant", "Oh no.", time=NOON)
     asked = "Whose slippers did our puppy Juno eat?"
@@ -119,6 +120,23 @@ def test_of_a_long_turn_one_sentence_is_shown_and_the_whole_where_tokens_are_lef
     assert "It rained" not in short
     assert "the blue slippers of my sister" in short
     assert told in long
+
+
+def test_a_short_sentence_stands_with_the_one_before_it(memory):
+    said = "Juno chewed the oysters. I can't look at them any more."
+    memory.add("user", f"{'It rained again. ' * 20}{said}", time=NOON)
+    memory.add("assistant", "Oh no.", time=NOON)
+    assert said in memory.block("Can I look at them?", gate=False, tokens=90).text
+
+
+def test_a_part_of_a_draft_or_a_pasted_text_is_marked(memory):
+    pasted = "From 1 December the nominal rate of your overdraft is 9.15 per cent, as agreed upon in spring."
+    memory.add("user", f"What does the bank want?\n> {pasted}\n> The fee is unchanged.", time=NOON)
+    memory.add("assistant", "It raises the rate.", time=NOON)
+    asked = "How high is the overdraft rate?"
+    short, long = (memory.block(asked, gate=False, tokens=tokens).text for tokens in (90, 800))
+    assert f"user, 12 Mar 2024, (quoted text): {pasted}" in short
+    assert "(quoted text)" not in long
 
 
 def test_a_reference_is_looked_up_in_the_messages_before_it(memory):
