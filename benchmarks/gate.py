@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ import evimem
 from evimem.embedding.static_embedder import StaticEmbedder
 from evimem.flow import Flow, run
 from evimem.lang.guess import language_of
+from evimem.loaders.examples import load_example, load_questions
 from evimem.page import gate
 from evimem.page.bearing import load_bearing as bearing
 from evimem.page.question import Asked, read_messages, search_for_reply
@@ -135,6 +137,13 @@ def _in_memory(turns: Sequence[evimem.Turn], messages: Sequence[Message]) -> Ite
             )
 
 
+def example_means() -> dict[str, float]:
+    """Return the mean of each signal for questions about a shipped example: a change of the signals moves it."""
+    asked = [Asked(one.text) for one in load_questions("friends")[::9]]
+    rows = list(_in_memory(load_example("friends"), [Message("question", "en", "friends", one) for one in asked]))
+    return {name: round(fmean(row.signals[name] for row in rows), 3) for name in rows[0].signals}
+
+
 def word_odds(rows: Sequence[Measured]) -> dict[str, float]:
     """Return by word the logarithm of how much likelier it is in messages that need a memory than in others."""
     counts: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
@@ -188,6 +197,7 @@ def main() -> None:
     listed = word_odds(rows)
     if options.write:
         rounded = {"names": names, "weights": np.round(fitted, 4).tolist(), "words": np.round(dimensions, 4).tolist()}
+        rounded["fitted_on"] = example_means()
         rounded["odds"] = {word: round(listed[word], 2) for word in sorted(listed)}
         gate.GATE_FILE.write_text(json.dumps(rounded, ensure_ascii=False, indent=0) + "\n", encoding="utf-8")
 

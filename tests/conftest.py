@@ -1,5 +1,6 @@
 """Profiles for property tests, and a fresh memory."""
 
+import importlib.util
 import os
 import signal
 from pathlib import Path
@@ -42,6 +43,24 @@ SLOW = (
     "benchmarks/test_processes.py", "docs/test_blocks.py",
 )  # fmt: skip
 HERE = Path(__file__).parent
+# Optional packages, with the tests that cannot be imported without them.
+NEEDED = {
+    "hnswlib": ("store/test_fact_graph.py",),
+    "httpx2": ("adapters/test_mcp.py", "server"),
+    "openai": ("api/test_streaming.py", "breaks"),
+    "psycopg": ("types/test_pickling.py",),
+    "rank_bm25": ("statements/test_memr3.py", "statements/test_memr3_claims.py", "store/test_store_contract.py"),
+    "spacy": ("extract/test_contract.py", "extract/test_spacy.py"),
+    "starlette": ("examples/test_examples.py", "pages", "server"),
+    "uvicorn": ("pages", "server"),
+}
+MISSING = {package: paths for package, paths in NEEDED.items() if importlib.util.find_spec(package) is None}
+collect_ignore = [path for paths in MISSING.values() for path in paths]
+
+
+def pytest_report_header() -> list[str]:
+    """Name the tests that are left out for want of an optional package."""
+    return [f"without {package} are left out: {', '.join(paths)}" for package, paths in MISSING.items()]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -29,7 +29,7 @@ from ..api.pool import MemoryPool
 from ..errors import InvalidQuery, InvalidTurn, UnknownTurn, shown
 from ..loaders.chat_messages import read_message
 from ..text.memory_fence import without_blocks
-from ..types.stored import CORRECTED_AT
+from ..types.stored import CORRECTED_AT, correct_text
 from ..types.values import Turn
 from .message_log import new_turns
 
@@ -127,10 +127,9 @@ class Mem0Memory:
         """Replace the text, or the metadata, of the entry of an id. Raise UnknownTurn, InvalidTurn."""
         with self._open_by_id(memory_id) as (_, memory, turn_id):
             old = memory.turn(turn_id)
-            kept = {name: value for name, value in old.metadata.items() if text is None or name != "message"}
-            kept |= {} if metadata is None else {"metadata": _mapping("metadata", metadata)}
-            kept |= {} if text is None or text == old.text else {CORRECTED_AT: memory.now().isoformat()}
-            new = replace(old, text=old.text if text is None else text, metadata=kept)
+            new = old if text is None else correct_text(old, text, memory.now())
+            if metadata is not None:
+                new = replace(new, metadata={**new.metadata, "metadata": _mapping("metadata", metadata)})
             memory.extend([new], strict=True, replace=True)
         return {"message": "updated"}
 

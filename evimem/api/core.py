@@ -67,7 +67,7 @@ from ..types.results import (
     Health,
     Stats,
 )
-from ..types.stored import CORRECTED_AT, FactFilter, Job, JobKind, Scope, statements
+from ..types.stored import FactFilter, Job, JobKind, Scope, correct_text, statements
 from ..types.trace import Found, Queried
 from ..types.type_variables import T
 from ..types.values import ExportFormat, Fact, FactHit, Hit, Hits, Over, Query, TimeSpan, Turn
@@ -310,9 +310,7 @@ class Core:
         with self.watch("update") as watch:
             self.store.require_writable()
             (old,) = self.store.read([turn_id])
-            metadata = {name: value for name, value in old.metadata.items() if name != "message"}
-            metadata[CORRECTED_AT] = self.now().isoformat()
-            new = old if text == old.text else replace(old, text=text, metadata=metadata)
+            new = correct_text(old, text, self.now())
             storing = clearing_word_caches(self.ingestion(strict=True, replace=True).store([new]))
             watch.outcome = report = yield from watch.listen(storing)
         return report

@@ -191,9 +191,7 @@ def copy(screen: Screen, source: AnyPath, target: AnyPath, *, user: str | None =
         verify: Read every row again at the target, and compare it, before it is committed.
     """
     keys = key_given(source) | {f"target_{name}": value for name, value in key_given(target).items()}
-    with existing(source, user if is_server(source) else None) as memory:  # a file is of one user, and names none
-        turns = memory.stats().turns
-    with screen.progress("copying", "turns", turns or None) as progress:
+    with screen.progress("copying", "turns", None) as progress:
         report = evimem.copy(source, target, user=user, verify=verify, progress=progress, **keys)
     screen.show(views.fields_page(f"copied to {shown_path(target)}", report.to_dict()), report.to_dict())
     return Exit.OK

@@ -195,7 +195,8 @@ class Session:
             return max(least, (allowed or 0.0) - (self.task.clock() - self._started))
 
         try:
-            result = yield from flow if allowed is None else within(flow, seconds_for)
+            is_unbounded = allowed is None or not self.task.judge.uses_model
+            result = yield from flow if is_unbounded else within(flow, seconds_for)
         except ModelError as error:
             self.events.extend(error.calls)
             self.events.append(Acted(iteration, "fail", f"{type(error).__name__}: {error}"))
@@ -288,7 +289,7 @@ def _calibrate_verdict(session: Session, view: View, verdict: Verdict) -> Verdic
     session.events.append(
         Judged(
             view.iteration,
-            "nobody" if verdict.reason == UNJUDGED.reason else session.task.judge.name,
+            "none" if verdict.reason == UNJUDGED.reason else session.task.judge.name,
             verdict.tier,
             verdict.confidence,
             clamped.tier,

@@ -293,13 +293,17 @@ def analyse(
         asked=asked,
         wants=wants,
         keywords=keywords,
-        terms=_distinct(or_else(word, stem, word) for word in keywords),
+        terms=_distinct(or_else(keywords, _stems, keywords)),
         times=hinted.times,
         temporal=temporal,
         requirements=_requirements(question, entities, asked, keywords, wants, past),
         hints=hinted,
         supposed=entities[len(hinted.names) :] if hinted.names and _GUESSED.search(question) else (),
     )
+
+
+def _stems(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(map(stem, words))
 
 
 def _is_tied_to_time(question: str) -> bool:

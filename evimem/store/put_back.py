@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from contextlib import closing, nullcontext
+from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -90,12 +90,10 @@ def _prepare(temporary: Path, target: Path, key: Key | None) -> tuple[int, int, 
         handle = StoreHandle(db, int(found["dimension"]), int(found["segment"]), time.time, known)
         with handle.writing():
             handle.identify(found["embedder"], None, None, None)
-        forgotten: int | None = 0
+        forgotten: int | None = None
         if kind_of(target) == "file":
-            try:
+            with suppress(StoreError, InvalidQuery):  # nothing can be read of it
                 forgotten = forget_where(handle, as_in=target).turns
-            except (StoreError, InvalidQuery):  # nothing can be read of it
-                forgotten = None
         turns = sum(len(page) for page in RawLog(db).pages())  # reads each, and refuses one that is damaged
         return turns, int(db.meta("commits") or 0), forgotten
 

@@ -385,7 +385,7 @@ class RestoreReport(PublicValue):
     Attributes:
         turns: How many turns the memory has now.
         forgotten: How many turns of the backup were erased, because the memory had forgotten or replaced them since;
-            None where the memory could not be read: forget them again, if there were any.
+            None where the memory is not there or could not be read: forget them again, if there were any.
         replaced: Where the file lies that it took the place of, its log and mark beside it; None without one.
     """
 

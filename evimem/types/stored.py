@@ -28,6 +28,14 @@ MAX_EARLIER_TURNS = (
 MOST_SECONDS = 7 * 86_400.0  # the longest wait before a job is tried again
 
 
+def correct_text(turn: Turn, text: str, at: datetime) -> Turn:
+    """Return a turn with another text and the time of that correction, without the message that had the old text."""
+    if text == turn.text:
+        return turn
+    kept = {name: value for name, value in turn.metadata.items() if name != "message"}
+    return replace(turn, text=text, metadata={**kept, CORRECTED_AT: at.isoformat()})
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One validated turn with the values derived from it outside the store."""

@@ -10,6 +10,7 @@ from evimem.cli.arguments import Exit
 from evimem.loaders.examples import load_example
 from evimem.loops import AS_PUBLISHED, LOOPS
 from tests.copies import copied
+from tests.doubles import WordEmbedder
 
 
 def test_ask_answers_with_the_turn_that_the_answer_rests_on_for_people_and_programs(cli, friends):
@@ -179,6 +180,14 @@ def test_an_export_comes_back_as_it_was_and_replaces_a_file_only_on_request(cli,
     assert cli("import", copy, exported, "--json").data["added"] == 183
     assert cli("import", copy, exported, "--json").data["existing"] == 183
     assert cli("show", copy, "s1:10", "--json").data == cli("show", friends, "s1:10", "--json").data
+
+
+def test_a_memory_of_another_embedder_is_copied(cli, tmp_path):
+    with evimem.open(tmp_path / "m.evimem", embedder=WordEmbedder(16)) as memory:
+        memory.add("Mira", "Hello!", time="2024-03-12T18:20")
+    cli("copy", tmp_path / "m.evimem", tmp_path / "copy.evimem")
+    with evimem.open(tmp_path / "copy.evimem", embedder=WordEmbedder(16)) as memory:
+        assert [turn.text for turn in memory.turns()] == ["Hello!"]
 
 
 def test_forget_erases_what_it_names(cli, tmp_path):

@@ -1,4 +1,4 @@
-"""The fast ranking is held to the slow one, and both to what a memory promises of its searches."""
+"""The ranking is held to its oracle, `tests.reference.exhaustive_ranking`, and both to what a memory promises."""
 
 import random
 from dataclasses import replace

@@ -171,7 +171,7 @@ def test_a_decision_that_cannot_be_read_counts_as_nobodys_and_loses_no_support(p
     first = wants("retrieve", "dog", supported={"entity:Mira": ("s1:1",)})
     decider = ScriptedDecider([first, ReplyError("decide", "it is empty", "")])
     answer = puppy.ask(QUESTION, decider, loop="memr3")
-    assert [event.judge for event in of(answer, Judged)] == ["scripted", *["nobody"] * 2]
+    assert [event.judge for event in of(answer, Judged)] == ["scripted", *["none"] * 2]
     assert (answer.text, answer.abstained, answer.tier) == ("Juno", False, Tier.PARTIAL)
     assert ("entity", "Mira") not in {(gap.kind, gap.about) for gap in answer.gaps}
 

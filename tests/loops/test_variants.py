@@ -35,7 +35,7 @@ def test_without_sufficiency_nothing_is_judged_and_the_answer_is_direct(puppy: A
     judge = script([PARTIAL])
     answer = asked(puppy, judge, "sufficiency", "tiers", iterations=1)
     assert (judge.views, judge.manners, answer.text) == ([], ["direct"], "Juno")
-    assert [judged.judge for judged in events(answer.trace, Judged)] == ["nobody"]
+    assert [judged.judge for judged in events(answer.trace, Judged)] == ["none"]
 
 
 def test_without_tiers_what_can_be_inferred_is_not_enough(puppy: Any, script: Any, verdict: Any) -> None:

@@ -80,6 +80,11 @@ def test_what_was_replaced_in_another_copy_is_erased_as_there(crashed: Path) -> 
         assert said(memory) == [f"note {number} of the garden" for number in (0, 3, 4)]
 
 
+def test_where_no_memory_is_it_is_not_known_what_was_forgotten(crashed: Path, tmp_path: Path) -> None:
+    report = evimem.restore(crashed.with_name("backup"), tmp_path / "new.evimem")
+    assert (report.turns, report.forgotten, report.replaced) == (5, None, None)
+
+
 @pytest.mark.parametrize("step", ["write_mark", "sync_folder"])
 def test_a_call_that_was_ended_between_two_files_is_repeated(
     crashed: Path, step: str, monkeypatch: pytest.MonkeyPatch
