@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timezone
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -22,10 +22,6 @@ from .json_stream import elements
 from .json_values import type_mismatch
 
 _PROMPTED = "Prompted "
-_OFFSETS = {"UTC": 0, "GMT": 0, "Z": 0, "PST": -8, "PDT": -7, "MST": -7, "MDT": -6, "CST": -6, "CDT": -5, "EST": -5,
-    "EDT": -4, "WET": 0, "WEST": 1, "BST": 1, "CET": 1, "CEST": 2, "MEZ": 1, "MESZ": 2, "EET": 2, "EEST": 3, "IST": 5.5,
-    "JST": 9, "KST": 9, "AEST": 10, "AEDT": 11}  # hours  # fmt: skip
-_ZONE = re.compile(r"\b((?![AP]M)[A-Z]{2,5}|GMT[+-]\d{1,2}(?::\d\d)?|UTC[+-]\d{1,2}(?::\d\d)?)$")
 
 
 def is_activity_page(start: bytes) -> bool:
@@ -111,21 +107,12 @@ def _page_time(given: str) -> datetime:
     """Return a time as a page has it, in the language and zone of the account: "Mar 12, 2024, 6:20:11 PM CET"."""
     import dateparser  # noqa: PLC0415 - its import takes 0.2 s
 
-    text = " ".join(given.split())
-    zone = _ZONE.search(text)
-    offset = 0.0
-    if zone:
-        text = text[: zone.start()].strip()
-        name, sign, hours = re.fullmatch(r"([A-Z]+)([+-]?)([\d:]*)", zone[1]).groups()  # type: ignore[union-attr]
-        if name not in _OFFSETS:
-            raise ValueError(f"its time is in the zone {name}, which is not known; export the history as JSON")
-        hour, _, minute = hours.partition(":")
-        offset = _OFFSETS[name] + (int(f"{sign}{hour}") + int(f"{sign}{minute or 0}") / 60 if hours else 0)
-    found = dateparser.parse(text)
+    # Of India, as accounts there write it: dateparser takes it for Israel's.
+    found = dateparser.parse(re.sub(r"\bIST$", "+0530", " ".join(given.split())))
     if found is None:
-        raise ValueError("it is no time")
+        raise ValueError("it is no time, or in a zone that is not known; export the history as JSON (Takeout)")
     at: datetime = found
-    return at.replace(tzinfo=timezone(timedelta(hours=offset)))
+    return at if at.tzinfo else at.replace(tzinfo=timezone.utc)
 
 
 def _page_entries(part: Part) -> Iterator[dict[str, Any]]:

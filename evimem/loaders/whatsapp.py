@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, time
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 from ..types.public_value import AnyPath
 from ..types.values import Turn
@@ -28,8 +29,6 @@ else:
     import tomli as tomllib
 
 MAX_LINE = 8 << 20  # bytes of a line, and characters of a message
-_MORNING = "am|a m|上午|凌晨|早上|午前|오전|ص|ق ظ|πμ|de|öö|sa|पूर्वाह्न".split("|")
-_EVENING = "pm|p m|下午|中午|晚上|午後|오후|م|ب ظ|μμ|du|ös|ch|अपराह्न".split("|")
 _MARKS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 _HEAD = re.compile(
     r"(?P<open>\[)?(?P<date>\d{1,4}(?P<mark>[/.\-])\s?\d{1,2}(?P=mark)\s?\d{1,4})\.?[,،]?\s+"
@@ -38,14 +37,6 @@ _HEAD = re.compile(
     re.DOTALL,
 )
 _ATTACHED = re.compile(r"<[^<>:]{2,30}: ([^<>]+\.\w{2,4})>|(\S[^()\n]*\.\w{2,4}) \([^()]{4,40}\)")
-_KINDS = {  # the placeholder of a file that was not exported, behind the mark that no person types
-    "picture": "image|photo|bild|imagen|foto|immagine|imagem|afbeelding",
-    "video": "video|vídeo|vidéo|gif",
-    "audio": "audio|áudio|ptt|nota de voz",
-    "sticker": "sticker|figurinha",
-    "file": "document|dokument|documento|contact|kontaktkarte|contacto",
-}
-_LEFT_OUT = {re.compile(rf"(?:{words})(?:\s\S+){{1,2}}", re.IGNORECASE): kind for kind, words in _KINDS.items()}
 
 
 @dataclass(slots=True)
@@ -147,10 +138,17 @@ def looks_like_whatsapp(start: bytes) -> bool:
 @cache
 def _notices() -> dict[str, frozenset[str]]:
     """Return the notices of all languages by their kind, as they are compared."""
-    return {kind: frozenset(map(_comparison_key, words)) for kind, words in _table().items()}
+    return {kind: frozenset(map(_comparison_key, words)) for kind, words in _table().items() if kind != "placeholders"}
 
 
-def _table() -> dict[str, list[str]]:
+@cache
+def _placeholders() -> dict[re.Pattern[str], str]:
+    """Return the patterns of the placeholders of files that were not exported, with the kind of file of each."""
+    kinds: dict[str, list[str]] = _table()["placeholders"]
+    return {re.compile(rf"(?:{'|'.join(words)})(?:\s\S+){{1,2}}", re.IGNORECASE): kind for kind, words in kinds.items()}
+
+
+def _table() -> dict[str, Any]:
     return tomllib.loads(Path(__file__).with_name("whatsapp_notices.toml").read_text("utf-8"))
 
 
@@ -216,7 +214,7 @@ def _said(rest: str, group: str = "") -> tuple[str, str, str | None] | str:
     elif re.fullmatch(r"<[^<>]{4,40}>", first):
         caption = "[media]"
     elif noted:
-        kind = next((kind for words, kind in _LEFT_OUT.items() if words.fullmatch(first)), None)
+        kind = next((kind for words, kind in _placeholders().items() if words.fullmatch(first)), None)
         if kind is None:
             return "notice"  # one that bears a name, such as that the chat is encrypted
         caption = f"[{kind}]"
@@ -261,9 +259,9 @@ def _head(number: int, text: str) -> _Line | None:
     hour, minute, second = (*(int(part) for part in re.split("[:.]", found["clock"])), 0)[:3]
     half = (found["after"] or found["before"] or "").strip()
     plain = re.sub(r"[.\s]+", " ", half).strip().casefold().replace("π μ", "πμ").replace("μ μ", "μμ")
-    if plain in _EVENING and hour < 12:
+    if plain in _notices()["evening"] and hour < 12:
         hour += 12
-    elif plain in _MORNING and hour == 12:
+    elif plain in _notices()["morning"] and hour == 12:
         hour = 0
     if hour > 23 or minute > 59 or second > 59:
         return None

@@ -1,7 +1,7 @@
 """Reports of imports: by kind with counts, places and reasons, and what each program keeps beside its chats is read."""
 
 import json
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 
 import pytest
 
@@ -320,6 +320,23 @@ def test_a_page_of_google_may_break_the_line_after_its_time(read):
     page = gemini_page(SAMPLE[:2]).replace(b"UTC<br>", b"UTC<br/>").replace(b"Prompted", b"Eingegeben:")
     turns, _, _ = read(page)
     assert [turn.text for turn in turns] == ["Eingegeben: I moved to Lyon & like it.", SAMPLE[1].text]
+
+
+@pytest.mark.parametrize(
+    ("zone", "hours"),
+    [("CET", 1), ("MESZ", 2), ("PDT", -7), ("IST", 5.5), ("GMT-3", -3), ("UTC+5:30", 5.5), ("Z", 0), ("", 0)],
+)
+def test_a_page_of_google_names_the_zone_of_its_times(read, zone, hours):
+    turns, _, _ = read(gemini_page(SAMPLE[:2]).replace(b"UTC<br>", f"{zone}<br>".encode()))
+    assert turns[0].time.astimezone(timezone.utc) == SAMPLE[0].time.astimezone(timezone.utc) - timedelta(hours=hours)
+
+
+def test_a_page_of_google_in_a_zone_that_is_not_known_is_refused_with_a_remedy(tmp_path):
+    page, refused = tmp_path / "page.html", []
+    page.write_bytes(gemini_page(SAMPLE[:2]).replace(b"UTC<br>", b"XQZ<br>"))
+    (found,) = load(page, refuse=refused.append)
+    assert list(found.turns) == []
+    assert "export the history as JSON" in str(refused[0])
 
 
 @pytest.mark.parametrize("keys", [("from", "value"), ("role", "content")])
