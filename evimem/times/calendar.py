@@ -128,22 +128,6 @@ def nth_weekday(year: int, number: int, weekday: int, n: int) -> datetime:
     return weekday_after(first_of_month(year, number) - DAY, weekday) + (n - 1) * WEEK
 
 
-def easter(year: int) -> datetime:
-    """Return Easter Sunday in the Gregorian calendar.
-
-    Source: the anonymous Gregorian algorithm in Meeus, Astronomical Algorithms, chapter 8; the letters are its own.
-    """
-    a, b, c = year % 19, year // 100, year % 100
-    d, e = divmod(b, 4)
-    g = (8 * b + 13) // 25
-    h = (19 * a + b - d - g + 15) % 30
-    i, k = divmod(c, 4)
-    l = (32 + 2 * e + 2 * i - h - k) % 7  # noqa: E741
-    m = (a + 11 * h + 19 * l) // 433
-    number = (h + l - 7 * m + 90) // 25
-    return datetime(year, number, (h + l - 7 * m + 33 * number + 19) % 32)
-
-
 def shift_months(moment: datetime, count: int) -> datetime:
     """Return the same day a number of months later, or the last day of a month that is too short for it."""
     first = first_of_month(moment.year, moment.month + count)

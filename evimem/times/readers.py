@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 from typing import Literal, TypeVar
+
+from dateutil.easter import easter
 
 from ..types.type_variables import P
 from . import calendar
@@ -700,7 +702,7 @@ def day_of_year(rule: str) -> DayOfYear:
     """Return the function from a year to the day of a rule in `holidays.toml`, which explains the four forms."""
     words = rule.split()
     if words[0] == "easter":
-        return lambda year: calendar.easter(year) + int(words[1]) * DAY
+        return lambda year: datetime.combine(easter(year), time()) + int(words[1]) * DAY
     if len(words) == 1:
         month, day = map(int, rule.split("-"))
         return lambda year: datetime(year, month, day)
