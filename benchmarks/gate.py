@@ -83,7 +83,12 @@ def loose_messages() -> Iterator[tuple[str | None, Message]]:
     for row in map(json.loads, (MESSAGES / "messages.jsonl").read_text(encoding="utf-8").splitlines()):
         said = [*row.get("history", ()), {"role": "user", "content": row["text"]}]
         yield row.get("chat"), Message(row["kind"], row["language"], row["text"], read_messages(said, row["text"]))
-    for name, kind in (("self_contained", "self_contained"), ("requests_other_languages", "request")):
+    files = {
+        "self_contained": "self_contained",
+        "general_questions": "self_contained",
+        "requests_other_languages": "request",
+    }
+    for name, kind in files.items():
         for text in (MESSAGES / f"{name}.txt").read_text(encoding="utf-8").splitlines():
             yield None, Message(kind, language_of(text) or "", text, Asked(text))
     for topics, text in read_lines(MESSAGES / "requests.tsv"):
