@@ -131,7 +131,6 @@ ABLATIONS: dict[str, tuple[str, Callable[..., Any]]] = {
     "replies": ("with_replies", lambda hits, *_: list(hits)),
     "newest": ("_newest_first", list),
     "user": ("_user_first", lambda found: found.hits),
-    "telling": ("tells_something", lambda _: True),
 }
 
 

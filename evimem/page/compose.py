@@ -35,7 +35,7 @@ from ..types.values import Hit, TimeSpan, Turn
 from ..types.vectors import Vectors
 from .bearing import load_bearing
 from .gate import MIN_RELEVANCE, is_read, matches_nothing, relevance
-from .profile import MIN_BEARING_ODDS, asks_about_user, find_statements, read_sentences
+from .profile import asks_about_user, find_statements
 from .question import Asked, BlockSearch, Recalled, asks, find_later, search_for_reply, terms_in
 from .quoted_lines import (
     PART_NAMES,
@@ -49,8 +49,7 @@ from .quoted_lines import (
     write_lines,
 )
 
-# Of a hit's score, that an assistant's turn keeps unless its words are asked for, and a user's that only asks.
-ASSISTANT_SCORE_RATIO, ASKING_SCORE_RATIO = 0.3, 0.5
+ASSISTANT_SCORE_RATIO = 0.3  # of a hit's score, that an assistant's turn keeps unless its words are asked for
 LEAST_TOKENS, TOKENS_A_WHOLE_HIT = 300, 160  # of a page; for so many more one further hit is shown whole
 LEADING_HITS = 6  # lines before the later mentions of the first of them
 BEST_HITS = 4  # turns that may carry notes
@@ -286,19 +285,9 @@ def _user_first(found: BlockSearch) -> Sequence[Hit]:
         return found.hits
 
     def rank(hit: Hit) -> float:
-        if hit.turn.speaker != found.user:
-            return hit.score * ASSISTANT_SCORE_RATIO
-        return hit.score * (1.0 if tells_something(hit.turn.text) else ASKING_SCORE_RATIO)
+        return hit.score * (1.0 if hit.turn.speaker == found.user else ASSISTANT_SCORE_RATIO)
 
     return sorted(found.hits, key=rank, reverse=True)
-
-
-def tells_something(text: str) -> bool:
-    """Return whether a turn of a user may tell something beside its request; one in another language may."""
-    if not is_read(text):
-        return True
-    read = or_else((), read_sentences, text[:READ_CHARACTERS])
-    return len(text) > FIRST_CHARACTERS or any(one.odds >= MIN_BEARING_ODDS for one in read)
 
 
 def _newest_first(hits: Sequence[Hit]) -> list[Hit]:

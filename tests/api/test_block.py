@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 import evimem
 from evimem import InvalidQuery, Tier, Turn
 from evimem.embedding.token_bound import token_bound
-from evimem.page.compose import tells_something
 from evimem.testing import ScriptedModel
 from evimem.text.memory_fence import CLOSE, NOTE, OPEN, PROFILE, WISHES, without_blocks
 from tests.sizes import REDUCED
@@ -554,11 +553,6 @@ def test_a_wish_stands_first_and_what_was_told_below_it(chat):
 def test_a_question_that_is_found_brings_its_reply(chat):
     code, memory = chat
     assert SAID[code][3] in memory.block(ASKED[code][1], tokens=130, gate=False).text
-
-
-@pytest.mark.parametrize("text", ["Kannst du mir einen Witz erzählen?", "Welche Schraube passt in Gipskarton?"])
-def test_a_turn_in_a_language_that_no_model_reads_may_tell_something(text):
-    assert tells_something(text)
 
 
 def test_thanks_recall_nothing(chat):
