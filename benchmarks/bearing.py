@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,16 @@ def told_apart(vectors: NDArray[Any], labels: NDArray[np.float64], counts: NDArr
     return float((right[labels > 0].mean() + right[labels == 0].mean()) / 2)
 
 
+def write_models(fitted: Mapping[str, NDArray[Any]]) -> None:
+    """Write models into the file that ships, beside those that it has."""
+    stored = np.load(bearing.BEARING_FILE, allow_pickle=False)
+    models = {name: stored[name] for name in stored.dtype.names} | dict(fitted)
+    record = np.zeros((), [(name, np.float16, array.shape) for name, array in models.items()])
+    for name, array in models.items():
+        record[name] = array
+    np.save(bearing.BEARING_FILE, record)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true", help="write the models that ship")
@@ -125,10 +136,7 @@ def main() -> None:
         fitted[name] = fit_two(vectors, labels, counts, ridge)
     if options.write:
         fitted["statements"] = fitted.pop("details")[:, :-1]
-        record = np.zeros((), [(name, np.float16, array.shape) for name, array in fitted.items()])
-        for name, array in fitted.items():
-            record[name] = array
-        np.save(bearing.BEARING_FILE, record)
+        write_models(fitted)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ that last from requests and questions, and requests from questions that ask for 
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, fields
 from functools import cache
@@ -28,6 +29,7 @@ from .question import ENDS_ASKING
 
 EMBEDDER_NAME = "static-minilm-256"  # the embedder whose vectors the models read
 SHIFT_LENGTH = 1.0  # length of the move towards what bears on a request, in lengths of its own vector
+UNFOUND_PLACE = 120  # that a turn which is no hit counts as
 OPENING_WORDS = 3  # of a message, that tell the kind of a question ("where were we", "how much is", "what should I")
 BEARING_FILE = Path(__file__).with_name("bearing.npy")  # one record, a field for each of `Bearing`
 _FIRST_PERSON = re.compile(
@@ -47,12 +49,14 @@ class Bearing:
             shape (dimension + marks + 1,).
         requesting: Weights over the readings of a message (`read_message`), the bias last, of a request, and not of a
             question that asks for one value that was told, shape (2 dimension + marks + 1,).
+        needed: Weights over `need_signals`, the bias last, of a line that the reply to a request needs.
     """
 
     requests: NDArray[np.float32]
     statements: NDArray[np.float32]
     lasting: NDArray[np.float32]
     requesting: NDArray[np.float32]
+    needed: NDArray[np.float32]
 
     @property
     def any_topic(self) -> Vectors:
@@ -82,6 +86,27 @@ class Bearing:
         """
         total = read_message(message, vector) @ self.requesting[:-1] + self.requesting[-1]
         return float(1 / (1 + np.exp(-total)))
+
+    def need_odds(self, signals: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the logarithm of the odds that a reply needs each of some turns.
+
+        `signals` are those of `need_signals`, shape (n, signals).
+        """
+        return np.asarray(signals @ self.needed[:-1] + self.needed[-1], np.float32)
+
+
+def need_signals(
+    place: int | None, score: float, statement: tuple[float, float] | None, request: float
+) -> tuple[float, ...]:
+    """Return what tells how likely a reply needs a turn, shape (signals,).
+
+    `place` is its rank among the hits, from 0, and `score` its score; None and 0.0 where it was not found. `statement`
+    is how likely its best sentence lasts, as a logarithm, and what that is worth for the message; None where none was
+    read. `request` is the probability that the message is a request.
+    """
+    rank = -math.log1p(UNFOUND_PLACE if place is None else place)
+    told = (0.0, 0.0, 0.0) if statement is None else (1.0, *statement)
+    return (rank, float(place is None), score, *told, request * rank, *(request * one for one in told))
 
 
 def read_message(message: str, vector: Vectors) -> Vectors:

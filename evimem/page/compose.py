@@ -2,8 +2,9 @@
 
 Each turn is shown by its best sentence and short ones beside it at first, best turn first; what is left goes to whole
 turns. A user tells an assistant lasting things in passing, inside messages about something else, so that the user's own
-turns come before the assistant's, and of each the sentence that tells most. In front stand the standing instructions
-nearest to the message and, where it speaks of a time of the conversation, the turns of that time.
+turns come before the assistant's, and of each the sentence that tells most. For a request, hits and the user's
+statements on themselves are one list, the line first that a reply likeliest needs. In front stand the standing
+instructions nearest to the message and, where it speaks of a time of the conversation, the turns of that time.
 """
 
 from __future__ import annotations
@@ -33,9 +34,9 @@ from ..types.results import Block, BlockForm, CountTokens, Style
 from ..types.stored import Scope
 from ..types.values import Hit, TimeSpan, Turn
 from ..types.vectors import Vectors
-from .bearing import load_bearing
+from .bearing import load_bearing, need_signals
 from .gate import MIN_RELEVANCE, is_read, matches_nothing, relevance
-from .profile import asks_about_user, find_statements
+from .profile import Statement, asks_about_user, find_statements
 from .question import Asked, BlockSearch, Recalled, asks, find_later, search_for_reply, terms_in
 from .quoted_lines import (
     PART_NAMES,
@@ -68,8 +69,8 @@ LINE_NUMBER = 10  # that a line is counted with: no number of a usual block is l
 MAX_INSTRUCTIONS = 8  # standing instructions
 WISH_SHARE, MAX_WISH_TOKENS = 0.16, 300  # of the tokens, and tokens, that these take at most
 LEAST_REQUEST_PROBABILITY = 0.2  # below which a message asks for one value
-REQUEST_SHARE = 0.25  # of the tokens, for statements on a message that is certainly a request; of others far less
-LEAST_ROOM_TOKENS = 24  # of such a room: a heading and one short statement
+LATER_ODDS = 0.75  # by which a later mention of the best hit's thing is likelier needed, as a logarithm
+SIZE_WORTH, HEAD_CHARACTERS = 0.5, 48  # of the logarithm of a line's characters, with those of its head
 PROFILE_SHARE = 0.7  # of the tokens, for users' statements on themselves where they ask about these
 PROFILE_TOKENS = 350  # of the profile that a system prompt holds, whose turns a block without it leaves out
 SPAN_SHARE = 0.6  # of the tokens, for the turns of a time that the message speaks of
@@ -116,15 +117,14 @@ def write_block(  # noqa: PLR0913, PLR0917 - the parts of a page
     count = form.count or token_bound
     request = load_bearing().request_probability(asked.text, vector) if read else 0.0
     found = replace(found, is_pointed=_asks_for_value(asked, found, request))
-    openings = yield from _find_openings(
+    openings, statements = yield from _find_openings(
         store, recalled, facts, asked, found, vector, request, form, exclude, scope, shipped=shipped
     )
     spoken_of = turns_of_time(store, found, scope, asked_at, frozenset(exclude))
     later = yield from find_later(recalled, found, exclude, scope, asked)
     notes = Notes(facts, found.hits, found.date_order, dated=found.query.when)
-    lines = compose(
-        found, later, openings, spoken_of, terms_in(asked.search_text), form.tokens, form.style, count, notes
-    )
+    wanted = terms_in(asked.search_text)
+    lines = compose(found, later, openings, spoken_of, wanted, form.tokens, form.style, count, notes, statements)
     return write_lines(in_dialogue_order(store, lines), form.style, form.tokens, count, relevant)
 
 
@@ -142,8 +142,16 @@ class Opening:
     """Statements that stand before the hits, the best first, in a room of so many tokens."""
 
     part: Part
-    said: Sequence[StandingInstruction]
+    said: Sequence[StandingInstruction | Statement]
     tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class UserStatements:
+    """A user's statements on themselves that may bear on a message, and the probability that it is a request."""
+
+    said: Sequence[Statement]
+    request: float
 
 
 def _find_openings(  # noqa: PLR0913, PLR0917 - where and how is searched
@@ -159,28 +167,26 @@ def _find_openings(  # noqa: PLR0913, PLR0917 - where and how is searched
     scope: Scope,
     *,
     shipped: bool,
-) -> Flow[tuple[Opening, ...]]:
+) -> Flow[tuple[tuple[Opening, ...], UserStatements | None]]:
     """Return the standing instructions on a message, and the statements of users that bear on it.
 
-    `request` is the probability that it asks for advice, a plan or a text: the likelier, the more of them is shown.
+    `request` is the probability that it asks for advice, a plan or a text. Statements are not looked for where it asks
+    for one value, or for the words of an assistant.
     """
     instructions = relevant_instructions(store, found.query, found.speakers)[:MAX_INSTRUCTIONS]
     openings = [Opening("wish", instructions, min(MAX_WISH_TOKENS, int(WISH_SHARE * form.tokens)))]
     about_user = bool(or_else(None, asks_about_user, asked.text))
-    share = REQUEST_SHARE * request**3
-    room = int(PROFILE_SHARE * form.tokens) if about_user else min(PROFILE_TOKENS, int(share * form.tokens))
-    if about_user or (form.profile and room >= LEAST_ROOM_TOKENS):
-        near = None if about_user else load_bearing().move(vector)
-        said = yield from find_statements(
-            store, recalled, scope, exclude, shipped=shipped, asker=asked.asker, near=near, facts=facts
-        )
-        shown = set() if about_user else {hit.turn.id for hit in found.hits[:8]}  # which stand among the hits
-        openings.append(
-            Opening(
-                "profile", [one for one in said if not asked.holds(one.turn.text) and one.turn.id not in shown], room
-            )
-        )
-    return tuple(openings)
+    if not about_user and (found.is_pointed or found.recalls_assistant or not form.profile or request == 0):
+        return tuple(openings), None
+    near = None if about_user else load_bearing().move(vector)
+    among = [] if about_user else [hit.turn for hit in found.hits]
+    said = yield from find_statements(
+        store, recalled, scope, exclude, shipped=shipped, asker=asked.asker, near=near, among=among, facts=facts
+    )
+    said = tuple(one for one in said if not asked.holds(one.turn.text))
+    if not about_user:
+        return tuple(openings), UserStatements(said, request) if said else None
+    return (*openings, Opening("profile", said, int(PROFILE_SHARE * form.tokens))), None
 
 
 def write_profile(
@@ -239,10 +245,11 @@ def compose(  # noqa: PLR0913, PLR0917 - the parts of a page
     style: Style,
     count: CountTokens,
     notes: Notes,
+    statements: UserStatements | None = None,
 ) -> tuple[Line, ...]:
     """Return the lines of a block as they were chosen; `wanted` are the terms by which passages are shown."""
     page = Filling(style, count, frozenset(wanted), tokens, notes, user=found.user)
-    fill(page, found, later, openings, spoken_of, tokens)
+    fill(page, found, later, openings, spoken_of, tokens, statements)
     return tuple(page.lines)
 
 
@@ -253,6 +260,7 @@ def fill(
     openings: Sequence[Opening],
     spoken_of: Sequence[Turn],
     tokens: int,
+    statements: UserStatements | None = None,
 ) -> None:
     """Fill a page of so many tokens with lines, in the order in which they are chosen.
 
@@ -268,15 +276,48 @@ def fill(
         found = replace(found, hits=tuple(hit for hit in found.hits if hit.score >= least))
         if all(hit.parts.get("words", 0.0) < LEAST_WORDS_SCORE for hit in found.hits):
             page.keep_room(GUESS_TOKENS - page.taken)
-    ordered = with_replies(_newest_first(_user_first(found)), page.wanted, among)
+    hits = with_replies(_newest_first(_user_first(found)), page.wanted, among)
+    followed = frozenset(hit.turn.id for hit in later)
+    ordered = hits if statements is None else rank_by_need(hits, later, statements)
+    later = later if statements is None else ()
     whole_hits = max(0, tokens - LEAST_TOKENS) // TOKENS_A_WHOLE_HIT
     leading = whole_hits or LEADING_HITS
-    page.add_hits(ordered[:leading], "answers")
+    page.add_hits(ordered[:leading], followed)
     if whole_hits:
         page.complete()
-    page.add_hits(later, "what came of it")
-    page.add_hits(ordered[leading:], "answers")
+    page.add_hits(later, followed)
+    page.add_hits(ordered[leading:], followed)
     page.complete()
+
+
+def rank_by_need(hits: Sequence[Hit], later: Sequence[Hit], statements: UserStatements) -> list[Hit | Statement]:
+    """Return hits, later mentions and statements of other turns as one list.
+
+    First stands the line that a reply likeliest needs, for the room that it takes.
+    """
+    followed = {hit.turn.id for hit in later}
+    found = {hit.turn.id: hit for hit in (*later, *hits)}
+    said = {one.turn.id: one for one in statements.said}
+    signals = signals_of_need(hits, later, statements)
+    odds = load_bearing().need_odds(np.array(list(signals.values()), np.float32))
+    odds += LATER_ODDS * np.array([turn_id in followed for turn_id in signals])
+    lines = [found.get(turn_id) or said[turn_id] for turn_id in signals]
+    sizes = [min(WHOLE_CHARACTERS, len(one.turn.text if isinstance(one, Hit) else one.text)) for one in lines]
+    worth = -np.logaddexp(0, -odds) - SIZE_WORTH * np.log(HEAD_CHARACTERS + np.array(sizes))
+    return [lines[at] for at in np.argsort(-worth, kind="stable").tolist()]
+
+
+def signals_of_need(
+    hits: Sequence[Hit], later: Sequence[Hit], statements: UserStatements
+) -> dict[str, tuple[float, ...]]:
+    """Return by the id of each turn that was found what tells how likely a reply needs it (`need_signals`)."""
+    places = {hit.turn.id: at for at, hit in enumerate(hits)}
+    said = {one.turn.id: (one.lasting, one.worth) for one in statements.said}
+    return {
+        turn_id: need_signals(place, 0.0 if place is None else hits[place].score, said.get(turn_id), statements.request)
+        for turn_id in dict.fromkeys((*places, *(hit.turn.id for hit in later), *said))
+        for place in (places.get(turn_id),)
+    }
 
 
 def _user_first(found: BlockSearch) -> Sequence[Hit]:
@@ -445,12 +486,17 @@ class Filling:
         for turn in (*own, *(turn for turn in turns if turn.speaker != self._user)):
             self._take(Line(turn, self._shortest(turn), clock=True, name="the conversation"), least)
 
-    def add_hits(self, hits: Sequence[Hit], name: PartName) -> None:
-        """Take hits, best first, while there is room."""
+    def add_hits(self, hits: Sequence[Hit | Statement], followed: Collection[str]) -> None:
+        """Take hits and statements, best first, while there is room; `followed` are the ids of later mentions."""
         for hit in hits:
             if self.is_full:
                 return
-            self.add(hit, name)
+            if isinstance(hit, Hit):
+                self.add(hit, "what came of it" if hit.turn.id in followed else "answers")
+            elif self._take(Line(hit.turn, hit.text, part="profile", name="about the user")):
+                self._misfits = 0
+            else:
+                self._misfits += 1
 
     def add(self, hit: Hit, name: PartName = "answers") -> None:
         """Take a hit by its shortest form, with notes where it is among the best."""

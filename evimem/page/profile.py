@@ -1,7 +1,8 @@
 """The statements of a user about themselves: those that bear on a message, or all that a system prompt can hold.
 
 One search finds turns in the direction of a message moved towards what bears on it, or of statements on any topic
-(`bearing`). Their sentences are ranked by what lasts and what is near, no quotation, draft or role among them.
+(`bearing`). Of each turn the sentence that likeliest lasts and is nearest counts, no quotation, draft or role among
+them.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from ..embedding.static_embedder import StaticEmbedder
 from ..errors import or_else
 from ..flow import Flow
 from ..protocols import Store
-from ..query.find_turns import StandingInstruction, user_among
+from ..query.find_turns import user_among
 from ..text.sentences import sentences
 from ..text.terms import terms
 from ..types.stored import BEARING, Scope
@@ -29,8 +30,7 @@ from .quoted_lines import FactReader
 
 MAX_STATEMENTS = 60
 MAX_SEARCHED_TURNS = 300  # that are looked through for any statements
-MIN_BEARING_ODDS = -1.0  # logarithm of the odds that a sentence lasts, from which it may bear on a message
-MIN_PROFILE_ODDS = 1.0  # from which it stands in a profile, near to nothing
+MIN_PROFILE_ODDS = 1.0  # logarithm of the odds that a sentence lasts, from which it stands in a profile
 _OF_NO_TOPIC = frozenset(terms("know remember tell describe name"))  # of messages that ask who their user is
 
 
@@ -43,12 +43,14 @@ def find_statements(  # noqa: PLR0913 - where and by what is searched
     shipped: bool,
     asker: str = "",
     near: Vectors | None = None,
+    among: Sequence[Turn] = (),
     facts: FactReader | None = None,
-) -> Flow[tuple[StandingInstruction, ...]]:
-    """Return people's lasting statements on themselves, each by its sentence, the likeliest first.
+) -> Flow[tuple[Statement, ...]]:
+    """Return people's statements on themselves, of each turn the likeliest sentence, the likeliest first.
 
-    With `near`, the vector of a message by the shipped embedding, moved towards what bears on it, those nearest to it
-    come first. Of a memory of a user and an assistant these are statements of the user, of a group the asker's, if one
+    Without `near` these are statements that last. With it, the vector of a message by the shipped embedding, moved
+    towards what bears on it, they are those nearest to it, whether they last or not, those of the turns `among` too. Of
+    a memory of a user and an assistant these are statements of the user, of a group the asker's, if one
     is known, and else, without `near`, every speaker's within the scope. Where turns have no vectors of the shipped
     embedding, the newest turns are read. `facts` reads the stored facts of turns, among them the requests that a model
     found a statement to bear on.
@@ -67,42 +69,60 @@ def find_statements(  # noqa: PLR0913 - where and by what is searched
     else:
         turns = list(store.turns(replace(own.listing, limit=most, newest=True)))
     left_out = frozenset(exclude)
-    turns = [turn for turn in turns if turn.id not in left_out and turn.role in (None, "user")]
+    by_id = {turn.id: turn for turn in (*turns, *(turn for turn in among if turn.speaker == who))}
+    turns = [turn for turn in by_id.values() if turn.id not in left_out and turn.role in (None, "user")]
     return _rank(turns, near, [] if near is None or facts is None else facts([turn.id for turn in turns]))
 
 
-def _rank(turns: Sequence[Turn], near: Vectors | None, facts: Sequence[Fact]) -> tuple[StandingInstruction, ...]:
-    """Return the lasting statements in turns, the likeliest or nearest first, of those that say the same the newest."""
+def _rank(turns: Sequence[Turn], near: Vectors | None, facts: Sequence[Fact]) -> tuple[Statement, ...]:
+    """Return the statements in turns, the likeliest or nearest first, of those that say the same the newest."""
     told = [turn for turn in turns if not is_discarded(turn)]
     bearing = {(one.turn_id, _sentence_at(one, told)): one.object for one in facts if one.kind == BEARING}
     read = ((turn, one) for turn in told for one in or_else((), read_sentences, turn.text))
-    least = MIN_PROFILE_ODDS if near is None else MIN_BEARING_ODDS
-    found = [(turn, one) for turn, one in read if one.odds >= least or (turn.id, one.text) in bearing]
+    found = [(turn, one) for turn, one in read if near is not None or one.odds >= MIN_PROFILE_ODDS]
     if not found:
         return ()
     vectors = np.stack([one.vector for _, one in found]).astype(np.float32)
     # Small beside the cosine: what likely lasts, and of that the shorter, since the page has room for more of it.
-    worth = -0.08 * np.logaddexp(0, -np.array([one.odds for _, one in found]))
-    worth -= 0.02 * np.log([len(one.text) for _, one in found])
+    lasting = -np.logaddexp(0, -np.array([one.odds for _, one in found]))
+    worth = 0.08 * lasting - 0.02 * np.log([len(one.text) for _, one in found])
     if near is not None:
         worth += vectors @ near
         for place, (turn, one) in enumerate(found):
             if requests := bearing.get((turn.id, one.text)):
                 worth[place] += float(np.max(_vectors_of(requests) @ near))
-    order = np.argsort(-worth, kind="stable")[: 2 * MAX_STATEMENTS]
-    alike = vectors[order] @ vectors[order].T
+    order = np.argsort(-worth, kind="stable").tolist()
+    best = list({found[at][0].id: at for at in reversed(order)}.values())[::-1]  # of each turn
+    best = best[: 2 * MAX_STATEMENTS] if near is None else best
+    alike = vectors[best] @ vectors[best].T
     chosen: list[int] = []
-    for place, at in enumerate(order.tolist()):
+    for place, at in enumerate(best):
         same = [other for other in chosen if alike[place, other] >= 0.9]  # say the same
-        if any(found[order[other]][0].time >= found[at][0].time for other in same):
+        if any(found[best[other]][0].time >= found[at][0].time for other in same):
             continue
-        if same:
-            chosen[chosen.index(same[0])] = place
-        else:
-            chosen.append(place)
+        at_place = chosen.index(same[0]) if same else len(chosen)
+        chosen[at_place : at_place + 1] = [place]
     return tuple(
-        StandingInstruction(found[order[place]][0], found[order[place]][1].text) for place in chosen[:MAX_STATEMENTS]
+        Statement(found[at][0], found[at][1].text, float(lasting[at]), float(worth[at]))
+        for at in (best[place] for place in (chosen if near is not None else chosen[:MAX_STATEMENTS]))
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence of a user on themselves.
+
+    Attributes:
+        turn: The turn that holds it.
+        text: The sentence.
+        lasting: The logarithm of the probability that it lasts.
+        worth: How near it is to a message, and how likely it lasts; the higher, the better.
+    """
+
+    turn: Turn
+    text: str
+    lasting: float = 0.0
+    worth: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

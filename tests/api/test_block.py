@@ -266,6 +266,14 @@ def test_a_request_finds_what_bears_on_it_and_shares_no_word_with_it(memory):
     assert "peanuts" in memory.block("Suggest a dinner for tonight", tokens=120).text
 
 
+def test_a_statement_that_bears_on_a_request_stands_before_questions_of_its_topic(memory):
+    for n in range(2, 32):
+        memory.add("user", f"How long does a dinner for {n} people take tonight?", time=NOON + timedelta(days=n))
+        memory.add("assistant", "About an hour.", time=NOON + timedelta(days=n))
+    memory.add("user", "I never eat anything that had a face.", time=NOON)
+    assert "had a face" in memory.block("Suggest a dinner for tonight", tokens=90).text
+
+
 def test_the_turns_of_a_time_that_a_message_speaks_of_are_shown_with_their_clock(memory):
     memory.add("user", "The boiler makes a noise.", time="2024-03-11T09:00")
     memory.add("assistant", "Bleed the radiators first.", time="2024-03-11T09:01")
