@@ -290,16 +290,29 @@ class Beside:
         in_doubt = replace(self._grown("new", 0), statuses=("uncertain", "uncertain"))
         if size == 2 and last >= 0 and self.given[-1] == self.kept[-1] and is_within(self.there[last], self.texts[0]):
             return in_doubt  # the same exchange, with and without the context of its question, or one said again
+        if size == 2 and self._begins_history():
+            return self._other_reply(0, in_doubt)
         if last < 0 or not replies or self.given[:-1] != self.kept[last:-1]:
             return None
         if size == 1:
             is_saved_in_part = is_beginning(self.there[-1], self.texts[0])
             return Alignment(("edited",), self.calls, {0: end - 1}) if is_saved_in_part else None
-        if len(self.texts[0]) >= _SAID_ONCE or self._alike(1, end - 1):
-            return Alignment(
-                (last, "edited"), replace(self.calls, size=size, step=1, at=self.at, done=size), {1: end - 1}
-            )
-        return in_doubt
+        return self._other_reply(last, in_doubt, sure=len(self.texts[0]) >= _SAID_ONCE)
+
+    def _other_reply(self, asked: int, in_doubt: Alignment, *, sure: bool = False) -> Alignment:
+        """Return the alignment of a stored message that comes with another reply than the one behind its place."""
+        if not (sure or self._alike(1, asked + 1)):
+            return in_doubt
+        calls = replace(self.calls, size=2, step=1, at=self.at, done=2)
+        return Alignment((asked, "edited"), calls, {1: asked + 1})
+
+    def _begins_history(self) -> bool:
+        """Return whether the first message is that of the session, of a caller who never gave only new messages.
+
+        Then its reply may have been changed, and what followed cut off.
+        """
+        calls, is_first = self.calls, self.complete and self.given[0] == self.kept[0] and self.given[1] != self.kept[1]
+        return is_first and len(self.kept) > 2 and not calls.new and is_telling(self.texts[0])
 
     def align(self) -> tuple[dict[int, int], dict[int, int]]:
         """Return the places of known messages, and those of changed messages, by message."""
@@ -376,7 +389,8 @@ class Beside:
             return False
         begins = self.complete and found.get(0) == 0
         if calls.whole or calls.window:
-            return (begins and 2 * len(exact) >= end) or len(exact) >= _MIN_VARIED_MESSAGES
+            varied = len({self.given[one] for one in exact}) + self._tells(exact, least=1)
+            return (begins and 2 * len(exact) >= end) or max(varied, len(exact)) >= _MIN_VARIED_MESSAGES
         return (begins and size >= end) or any(self._alike(one, place) for one, place in instead.items())
 
     def _is_open(self, found: Mapping[int, int], instead: Mapping[int, int]) -> bool:

@@ -271,7 +271,7 @@ class Remembering:
         if laid.said_again is not None:
             self._calls = replace(laid.calls, said_again=current[laid.said_again].seq)
         elif found.calls.said_again:
-            self._say_again(found.calls, laid.calls, places)
+            self._resolve_doubt(found.calls, laid, current)
         self._settle_places(numbers, laid, current, places)
         stands = {number: at for number, at in zip(numbers, laid.statuses, strict=True) if isinstance(at, int)}
         for number in self._new.keys() - set(numbers):  # a system prompt stood before the same message
@@ -336,14 +336,26 @@ class Remembering:
             ):
                 self._notes[number] = "uncertain", "it may be the beginning of a reply that is stored: both stay"
 
-    def _say_again(self, before: Calls, calls: Calls, places: Sequence[Place]) -> None:
-        """Store again the message that the call before had again, where this caller proves to give only new ones."""
-        said = next((place.turn for place in places if place.seq == before.said_again), None)
-        if calls.new > before.new and said is not None and before.at:
+    def _resolve_doubt(self, before: Calls, laid: Alignment, current: Sequence[Place]) -> None:
+        """Settle whether the message that the call before had again was said again, or had another reply.
+
+        It is stored again where this caller proves to give only new messages; the reply of a list that has its message
+        and a later one, but not the reply, was discarded. Of the same message once more nothing is known.
+        """
+        at = next((index for index, place in enumerate(current) if place.seq == before.said_again), -2)
+        said, replies = (current[at].turn if at >= 0 else None), current[at + 1 : at + 2]
+        if said is not None and before.at and laid.calls.new > before.new:
             time = datetime.fromisoformat(before.at) - _BEFORE_REPLY
             self._marked[said.id] = replace(said, id=uuid4().hex, time=time)
-        if calls != before:
-            self._calls = replace(calls, said_again=0)
+            if self._new and self._said(min(self._new)) == self._message_of(said).said:
+                self._notes |= dict.fromkeys(self._new, _NOTES["uncertain"])
+        placed = [one for one in laid.statuses if isinstance(one, int)]
+        goes_on = len(laid.statuses) > 2 and placed[-1:] > [at + 1]
+        if goes_on and at in placed and at + 1 not in placed and replies and replies[0].turn is not None:
+            self._mark(replies[0].turn)
+        if laid.calls != before:
+            told = (laid.calls.whole, laid.calls.window, laid.calls.new) != (before.whole, before.window, before.new)
+            self._calls = replace(laid.calls, said_again=0 if told or goes_on else before.said_again)
 
     def _beside(
         self,

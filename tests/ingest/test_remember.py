@@ -341,6 +341,34 @@ def test_a_reply_that_was_swiped_away_is_ranked_last_and_quoted_by_nothing(memor
     assert len(memory.search("Varnok", 9, role="assistant")) == 2
 
 
+KETTLE = [user("How do I descale the kettle?"), assistant("Boil vinegar and water in it.")]
+HOW_OFTEN = [user("And how often is that needed?"), assistant("Every two months with hard water.")]
+
+
+def test_a_doubted_reply_takes_the_place_of_the_former_one_once_the_history_goes_on_from_it(memory):
+    other = assistant("Citric acid, a spoon a litre.")
+    assert [outcomes(memory, one, day)[-1] for day, one in ((1, KETTLE), (2, [KETTLE[0], other]))] == [
+        "added",
+        "uncertain",
+    ]
+    assert discarded(memory) == []
+    assert outcomes(memory, [KETTLE[0], other, *HOW_OFTEN], 3) == ["exists", "exists", "added", "added"]
+    assert discarded(memory) == [KETTLE[1]["content"]]
+
+
+def test_an_edit_of_the_first_reply_that_cuts_off_the_rest_is_an_edit(memory):
+    outcomes(memory, [*KETTLE, *HOW_OFTEN], 1)
+    assert outcomes(memory, [KETTLE[0], assistant("Boil a little vinegar and water in it.")], 2) == ["exists", "added"]
+    assert discarded(memory) == [KETTLE[1]["content"]]
+    assert outcomes(memory, [KETTLE[0], assistant("No idea.")], 3) == ["uncertain", "uncertain"]
+
+
+def test_the_same_message_with_a_third_reply_is_doubted(memory):
+    replies = [assistant(text) for text in ("Boil vinegar.", "Citric acid does it.", "Buy a tablet for it.")]
+    said = [outcomes(memory, [KETTLE[0], reply], day) for day, reply in enumerate(replies, 1)]
+    assert said == [["added", "added"], ["exists", "uncertain"], ["uncertain", "uncertain"]]
+
+
 def test_a_reply_that_is_swiped_back_counts_again(memory):
     outcomes(memory, INN, 1)
     outcomes(memory, [INN[0], OTHER_REPLY], 2)
