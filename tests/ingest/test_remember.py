@@ -264,8 +264,8 @@ def test_two_callers_who_repeat_one_call_store_it_once(tmp_path):
 def test_a_call_that_was_cut_short_between_batches_is_finished_by_its_repetition(memory, before):
     said = [user(Random(number).choice(("ok", "Great!"))) for number in range(700)]
     memory.remember(before, session="s", time=at(1))
-    begun: Any = vars(Memory.remember)["flow"](memory, said, session="s", time=at(2))
-    flow, stored, answer = begun, 0, None
+    flow: Any = memory._core.remember(said, "s", at(2), strict=False, again=False, replace=False)
+    stored, answer = 0, None
     while stored < 2:
         effect = flow.send(answer)
         stored += isinstance(effect, Pause)  # between two batches
