@@ -46,6 +46,7 @@ from .quoted_lines import (
     Part,
     PartName,
     line_text,
+    mark_of,
     split_turn,
     write_lines,
 )
@@ -511,8 +512,9 @@ class Filling:
             most = (FIRST_CHARACTERS, FURTHER_CHARACTERS) if len(self.lines) < BEST_HITS else (FURTHER_CHARACTERS,)
             sizes = turn_texts(hit.turn, self.wanted, most, hit.span, short=160, read=READ_CHARACTERS)
         for said in sizes:
-            if self._take(Line(hit.turn, said, name=name, is_quoted=is_passed_on(hit.turn.text, said))):
+            if self._take(Line(hit.turn, said, name=name)):
                 self._misfits = 0
+                self._mark_quoted()
                 if self._notes and len(self.lines) <= self._noted:
                     self._add_notes(self._notes.on(hit.turn, said))
                 return
@@ -522,6 +524,16 @@ class Filling:
         """Take the words of a turn that its line does not show, if there are any and they fit."""
         if rest := unseen_words(known):
             self._take(replace(known, said=rest, worked_out=(), part=""), again=True)
+
+    def _mark_quoted(self) -> None:
+        """Mark the line that was taken last where it shows a part of a quoted text, and the mark fits."""
+        line = self.lines[-1]
+        if is_passed_on(line.turn.text, line.said):
+            marked = replace(line, is_quoted=True)
+            cost = self._count(f", {mark_of(marked)}")
+            if cost <= self._left:
+                self._left -= cost
+                self.lines[-1] = marked
 
     def _add_notes(self, notes: tuple[str, ...]) -> None:
         """Add notes to the line that was taken last, where they fit."""

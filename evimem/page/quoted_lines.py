@@ -27,7 +27,7 @@ _LIKE_HEAD = re.compile(
     r"[^:\uff1a]{1,60}[:\uff1a]"
 )  # how a text begins that could be read as a speaker's or a date's head
 _IN_A_HEAD = re.compile(r"[\[\]:,]+")
-NOTED_TURNS = 8  # turns whose facts are read at once: notes stand beside the first few lines
+NOTED_TURNS = 4  # turns whose facts are read at once: so many lines of a block may have notes
 MAX_DATED_CHARACTERS = 2_000  # of a longer turn only the shown part is read for dates
 FactReader = Callable[[Sequence[str]], Sequence[Fact]]  # the stored facts of turns
 
@@ -110,7 +110,7 @@ def _plain(number: int | str, line: Line, above: Line | None) -> str:
         above = None
     if _LIKE_HEAD.match(first):
         above = None
-    head = ", ".join(filter(None, (_new_speaker(line, above), _new_time(line, above), _mark(line))))
+    head = ", ".join(filter(None, (_new_speaker(line, above), _new_time(line, above), mark_of(line))))
     opened = f"{line_prefix(number)}{head}{': ' if head else ''}{first}"
     return "\n".join(
         (opened, *(f"{QUOTED}{one}" for one in further), *(f"{WORKED_OUT}{one}" for one in line.worked_out))
@@ -125,8 +125,8 @@ def _new_speaker(line: Line, above: Line | None) -> str:
     return "" if above is not None and speaker(above.turn) == said_by else said_by
 
 
-def _mark(line: Line) -> str:
-    """Return the mark of a part of a turn that reads as if its speaker told it, and is a text or a role of theirs."""
+def mark_of(line: Line) -> str:
+    """Return the mark of a part of a text or of a role, which reads as if its speaker told it; "" for another part."""
     if not line.is_quoted:
         return ""
     return "(sample text)" if line.turn.role == "assistant" else "(quoted text)"
