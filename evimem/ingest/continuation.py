@@ -104,6 +104,10 @@ class Beside:
         varied = len({self.given[one] for one in known}) >= _MIN_VARIED_MESSAGES
         return laid if varied or (len(known) > 2 and self._tells(known)) else None
 
+    def is_told_again(self, indices: Sequence[int]) -> bool:
+        """Return whether so many different messages, some of them at length, are not said again by chance."""
+        return len({self.given[one] for one in indices}) >= _MIN_VARIED_MESSAGES and self._tells(indices)
+
     def _align_repeated(self) -> Alignment | None:
         """Return the places of the messages of a repeated call that was cut short; None for any other call."""
         calls = self.calls

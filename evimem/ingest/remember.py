@@ -294,6 +294,9 @@ class Remembering:
         anchors = [(index, ids.get(known[number].id)) for index, number in enumerate(numbers) if number in known]
         last, place = next(((index, at) for index, at in reversed(anchors) if at is not None), (0, 0))
         old = {index: at for index, at in stands.items() if index < last and at < place}
+        later = [index for index in stands if index > last and numbers[index] not in known]
+        if bare.is_told_again(later):  # behind one that was doubted, and has an id since
+            old |= {index: stands[index] for index in later}
         edited = {index: at for index, at in changed.items() if index < last and at < place}
         instead = {index: at for index, at in laid.instead.items() if index not in old and at not in old.values()}
         instead |= {index: at for index, at in edited.items() if at not in old.values()}
@@ -425,7 +428,8 @@ class Remembering:
                 default=(False, False, False, 0),
             )  # fmt: skip
             before = said
-            if follows or (said not in last and (precedes or (is_early and is_telling(message.text)))):
+            precedes = precedes and (said, *after) not in pairs
+            if follows or precedes or (said not in last and is_early and is_telling(message.text)):
                 before = str(says[index])
                 yield at, places[index]
 
