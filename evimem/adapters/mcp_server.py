@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 
 from ..errors import EvimemError, MissingExtra, UnknownTurn
 from ..types.results import Answer
-from ..types.trace import Event, Trace, told, version_of
+from ..types.trace import Event, Trace, describe_event, version_of
 from ..types.type_variables import T
 from ..types.version import __version__
 from . import mcp_values as values
@@ -194,7 +194,7 @@ class MemoryTools:
         if not await _as_read(trace, memory):
             del self.last[user]
             raise ToolError("a turn that the last answer rested on was forgotten or replaced since; ask again")
-        steps = [f"{event.iteration}. {told(event)}" for event in trace]
+        steps = [f"{event.iteration}. {describe_event(event)}" for event in trace]
         return values.Explanation(question=trace.question, steps=steps)
 
 
@@ -429,7 +429,7 @@ async def _report_progress(memory: AsyncMemory, question: str, asked_at: str | N
                 return piece
             if isinstance(piece, get_args(Event)):
                 steps += 1
-                await ctx.report_progress(steps, message=told(piece))
+                await ctx.report_progress(steps, message=describe_event(piece))
     raise RuntimeError("a stream of an answer ended without it")
 
 

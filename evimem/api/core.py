@@ -46,10 +46,10 @@ from ..query.find_turns import (
     check_clock,
     fuse_rankings,
     interval,
+    rerank_hits,
     run_query,
     turns_of_facts,
 )
-from ..query.rerank_hits import rerank_hits
 from ..store.keeper import Keeper
 from ..text.names import is_named_in
 from ..times import Conventions

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from ..types.results import Answer, Citation, Usage
-from ..types.trace import Acted, Event, Found, Trace, told
+from ..types.trace import Acted, Event, Found, Trace, describe_event
 from ..types.values import Fact, Hit, Tier, TimeSpan, Turn
 from .page import BLANK, Block, Heading, Line, Piece, Style, field, line, table
 
@@ -88,7 +88,7 @@ def interval(span: TimeSpan) -> str:
 def quote_turn(turn: Turn, citation: Citation | None = None, indent: int = 6) -> Line:
     """Return the text of a turn, cut to the surroundings of the cited characters, which are marked."""
     if citation is None or citation.span is None:
-        text = said(turn)
+        text = turn_text(turn)
         short = text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE].rstrip()}..."
         return line(f"\u201c{short}\u201d", indent=indent)
     text, (start, end) = turn.text, citation.span
@@ -126,13 +126,13 @@ def turn_page(turn: Turn, facts: Sequence[Fact], around: Sequence[Turn], linked:
     page += [BLANK, table(("fact", "event", "by"), rows)] if facts else []
     page += [BLANK, Heading("Context")] if len(around) > 1 else []
     for other in around if len(around) > 1 else ():
-        words = Piece(said(other), "strong" if other.id == turn.id else "dim")
+        words = Piece(turn_text(other), "strong" if other.id == turn.id else "dim")
         page.append(line(*_who(other), Piece(": ", "name"), words, indent=2))
     others = [hit for hit in linked if hit.path != "edge:next"]
     page += [BLANK, Heading("Linked turns")] if others else []
     for hit in others:
         why = Piece(f"  {hit.path.removeprefix('edge:')} {hit.score:.2f}", "dim")
-        page.append(line(*_who(hit.turn), Piece(": ", "name"), said(hit.turn), why, indent=2))
+        page.append(line(*_who(hit.turn), Piece(": ", "name"), turn_text(hit.turn), why, indent=2))
     return page
 
 
@@ -218,7 +218,9 @@ def trace_page(trace: Trace) -> list[Block]:
     page: list[Block] = [Heading(f"Trace of {trace.question!r} through {trace.loop}")]
     for iteration, events in groupby(trace.events, key=lambda event: event.iteration):
         page.append(line(Piece(f"iteration {iteration}" if iteration else "the question", "strong"), indent=2))
-        page += [field(one.kind, told(one), Piece(_details(one), "dim"), indent=4, width=11) for one in events]
+        page += [
+            field(one.kind, describe_event(one), Piece(_details(one), "dim"), indent=4, width=11) for one in events
+        ]
     return [*page, *_cost(cost(trace.events)), BLANK]
 
 
@@ -262,7 +264,7 @@ def day(moment: datetime) -> str:
     return f"{moment.day} {moment:%B %Y}"
 
 
-def said(turn: Turn) -> str:
+def turn_text(turn: Turn) -> str:
     """Return the text of a turn, followed by its caption in brackets."""
     return f"{turn.text} [{turn.caption}]".lstrip() if turn.caption else turn.text
 
@@ -270,7 +272,7 @@ def said(turn: Turn) -> str:
 def count_noun(count: int, one: str) -> str:
     """Return a number with its noun.
 
-    >>> counted(1, "turn"), counted(1200, "turn")
+    >>> count_noun(1, "turn"), count_noun(1200, "turn")
     ('1 turn', '1,200 turns')
     """
     return f"{count:,} {one if count == 1 else one + 's'}"

@@ -301,7 +301,7 @@ def process_batches(store: Store, conventions: Conventions = Conventions()) -> F
     for batch_id in _open(store):
         read = yield from _collect(store, batch_id, conventions)
         collected, failed = collected + len(read.extracted), failed + len(read.errors)
-        refused = refused or read.refused
+        refused = refused or read.refusal
     if refused is not None:
         raise refused
     while due := store.due("extract", MAX_REQUESTS):
@@ -323,14 +323,14 @@ def process_batches(store: Store, conventions: Conventions = Conventions()) -> F
 class _BatchRead:
     """The facts of the replies of a batch that can be read, by their jobs, and the errors of the rest by their turns.
 
-    `refused` is one of the errors where no reply could be read, so that the endpoint is the reason; else None.
+    `refusal` is one of the errors where no reply could be read, so that the endpoint is the reason; else None.
     """
 
     extracted: Sequence[tuple[Job, tuple[Fact, ...]]] = ()
     errors: Mapping[str, ModelError] = field(default_factory=dict)
 
     @property
-    def refused(self) -> ModelError | None:
+    def refusal(self) -> ModelError | None:
         of_endpoint = not self.extracted and len(self.errors) >= REFUSED_IN_A_ROW
         return next(iter(self.errors.values())) if of_endpoint else None
 
@@ -353,7 +353,7 @@ def _collect(store: Store, batch_id: str, conventions: Conventions) -> Flow[_Bat
     for job in jobs:
         if (failure := read.errors.get(job.turn.id)) is not None:
             plan = plan_retry(failure, job.attempts + 1)
-            given_up = plan.last and not plan.halt and read.refused is None
+            given_up = plan.last and not plan.halt and read.refusal is None
             store.postpone("extract", {job.turn.id: (plan.reason, None if given_up else plan.seconds)})
     _save_open(store, [other for other in _open(store) if other != batch_id])
     return read

@@ -66,7 +66,7 @@ def clamp(
     a judge that has not mapped evidence to a requirement is not believed that nothing is missing.
     """
     confidence = _temporal(verdict.tier, verdict.confidence) if temporal else verdict.confidence
-    short = tuple(_too_little(name, count) for name, count in entities.items() if is_short(count))
+    short = tuple(_too_little(name, count) for name, count in entities.items() if lacks_facts(count))
     gaps = (*short, *(missing if verdict.tier is Tier.EXACT else ()))
     if verdict.tier is Tier.NONE or not gaps:
         return Clamped(verdict.tier, confidence)
@@ -109,7 +109,7 @@ def all_gaps(verdict: Verdict, clamped: Clamped, tracker: Tracker) -> tuple[Gap,
     return tuple(dict.fromkeys(gap for gap in (*clamped.gaps, *named, *still_open) if gap not in unchecked))
 
 
-def is_short(count: EntityCount) -> bool:
+def lacks_facts(count: EntityCount) -> bool:
     """Whether an answer may not rest on so few facts about an entity (E7)."""
     return count.total == 0 or count.found < count.needed
 
@@ -121,7 +121,7 @@ def sufficient(tier: Tier, confidence: float, *, temporal: bool) -> bool:
     return tier is Tier.INFERRABLE and confidence >= MIN_STOP_CONFIDENCE
 
 
-def enough(verdict: Verdict, before: Verdict | None, *, temporal: bool) -> str | None:
+def find_stop_reason(verdict: Verdict, before: Verdict | None, *, temporal: bool) -> str | None:
     """Return why no search after a check would help, given the calibrated verdict and that of the check before.
 
     No search changes a contradicted premise. Two checks in a row may have named turns that tell of another person what
@@ -199,14 +199,14 @@ def _too_little(name: str, count: EntityCount) -> Gap:
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
+class TrackerUpdate:
     """The tracker after a verdict, and the events to record."""
 
     tracker: Tracker
     events: tuple[Event, ...]
 
 
-def follow(tracker: Tracker, verdict: Verdict, iteration: int) -> Followed:
+def update_tracker(tracker: Tracker, verdict: Verdict, iteration: int) -> TrackerUpdate:
     """Apply a verdict: extend, retract, support, waive, withdraw, claim, in this order.
 
     A repeated claim is no new claim, unless it was withdrawn. Unknown requirements and witnesses that were
@@ -241,7 +241,7 @@ def follow(tracker: Tracker, verdict: Verdict, iteration: int) -> Followed:
         *(Acted(iteration, "withdraw", why, {"place": at}) for at, why in withdrawn.items()),
         *(Acted(iteration, "claim", detail={"text": one.text, "sources": list(one.sources)}) for one in claims),
     )
-    return Followed(tracker, (*additions, changed, *said))
+    return TrackerUpdate(tracker, (*additions, changed, *said))
 
 
 def _new_claims(tracker: Tracker, claims: Iterable[Claim]) -> Iterator[Claim]:

@@ -209,10 +209,10 @@ class View:
     @property
     def readable(self) -> frozenset[str]:
         """The ids of the turns that are in it, found or around."""
-        return frozenset(self.around).union(item.turn.id for item in self.shown)
+        return frozenset(self.turns_around).union(item.turn.id for item in self.shown)
 
     @property
-    def around(self) -> dict[str, Turn]:
+    def turns_around(self) -> dict[str, Turn]:
         """The turns of the dialogue around the shown ones, by id."""
         return {turn.id: turn for dialogue in self.context.values() for turn in dialogue}
 

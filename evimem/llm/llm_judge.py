@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from ..errors import PromptTooLong
 from ..flow import Flow
-from ..judging.apply_verdict import all_gaps, clamp_verdict, enough, follow, is_short
+from ..judging.apply_verdict import all_gaps, clamp_verdict, find_stop_reason, lacks_facts, update_tracker
 from ..judging.evidence import Draft, Manner, Verdict, View
 from ..judging.judge import UNSEARCHABLE_GAP_KINDS, Chosen, Considered, Decided, Explored, Move, Round, Stage
 from ..query.find_turns import StandingInstruction, standing_wishes
@@ -224,7 +224,7 @@ def _check_values(view: View, names: Sequence[str]) -> dict[str, object]:
     short = [
         f"{count.found} statements name {quote_name(name)}; {count.needed} are wanted."
         for name, count in view.entities.items()
-        if is_short(count)
+        if lacks_facts(count)
     ]
     found = [f"{quote_name(name)} is named in the question." for name in names if name not in view.entities]
     return {
@@ -363,11 +363,11 @@ def _ask_names(view: View, ledger: Ledger) -> Flow[tuple[str, ...]]:
 
 def _ask_next_query(view: View, verdict: Verdict, ledger: Ledger) -> Flow[str]:
     """Ask for the next query by the gaps after the clamps; for none where the loop will stop."""
-    tracker = follow(view.tracker, verdict, view.iteration).tracker
+    tracker = update_tracker(view.tracker, verdict, view.iteration).tracker
     final = clamp_verdict(verdict, view, tracker)
     gaps = all_gaps(verdict, final, tracker)
     settled = replace(verdict, tier=final.tier, confidence=final.confidence, gaps=gaps)
-    ends = enough(settled, view.before, temporal=view.analysis.temporal) or view.iteration >= view.iterations
+    ends = find_stop_reason(settled, view.before, temporal=view.analysis.temporal) or view.iteration >= view.iterations
     missing = [gap.text for gap in gaps] or [verdict.reason]
     if ends:
         return ""

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import wraps
 from itertools import count
+from typing import Any
 
 from ..errors import ModelError, ModelTimeout, ReplyError
 from ..flow import Flow
 from ..judging.apply_verdict import DECLINED_GAP_KINDS, NONE_CAP, abstention, approximate, manner, shown_confidence
 from ..judging.evidence import Draft, Manner
-from ..types.results import Answer, AnswerKind, Citation, Usage
-from ..types.trace import Acted, Called, Event, Trace, version_of
+from ..types.results import Answer, Citation, Usage
+from ..types.trace import Acted, Called, Event, Judged, Trace, version_of
 from ..types.type_variables import T
-from ..types.values import Gap, Tier, Turn
+from ..types.values import Tier, Turn
 from .retrieve import Task
 from .session import Check, Session
 
@@ -72,7 +73,7 @@ def _ask_for_answer(session: Session, check: Check) -> Flow[Draft]:
     why = abstention(
         verdict,
         session.variant,
-        checks=session.checks,
+        checks=sum(isinstance(event, Judged) for event in session.events[len(session.task.earlier) :]),
         most=session.iterations,
         below=session.task.judge.abstain_below if below is None else below,
     )
@@ -90,7 +91,7 @@ def _ask_for_answer(session: Session, check: Check) -> Flow[Draft]:
     return replace(draft, citations=(*draft.citations, *uncited))
 
 
-def draft_of_text(text: str, turn_ids: Iterable[str], why_none: str) -> Draft:
+def make_draft(text: str, turn_ids: Iterable[str], why_none: str) -> Draft:
     """Return the draft of an answer that was given with a verdict, and of the turns that it rests on.
 
     Of an empty text it is a refusal for the reason `why_none`.
@@ -115,7 +116,9 @@ def abstain_without_evidence(session: Session, iteration: int) -> Answer:
     session.events.append(Acted(iteration, "abstain", why))
     gaps = tuple(requirement.gap for requirement in session.tracker.open)
     confidence = 1.0 if empty else 1.0 - NONE_CAP
-    return _answer_values(session, None, "abstained", Tier.NONE, confidence, gaps, why)
+    return _make_answer(
+        session, text=None, kind="abstained", tier=Tier.NONE, confidence=confidence, gaps=gaps, reason=why
+    )
 
 
 def as_loop(name: str) -> Callable[[Callable[[Session], Flow[Answer]]], Callable[[Task], Flow[Answer]]]:
@@ -142,7 +145,9 @@ def partial_answers(session: Session) -> Iterator[None]:
         gaps = tuple(requirement.gap for requirement in session.tracker.open)
         tier = Tier.PARTIAL if session.shown else Tier.NONE
         why = f"the question was not finished: {type(error).__name__}: {error}"
-        error.partial = _answer_values(session, None, "failed", tier, 0.0, gaps, why)
+        error.partial = _make_answer(
+            session, text=None, kind="failed", tier=tier, confidence=0.0, gaps=gaps, reason=why
+        )
         raise
 
 
@@ -265,9 +270,9 @@ def _manner(session: Session, check: Check) -> Manner:
 def _answer(session: Session, check: Check, draft: Draft, text: str) -> Answer:
     verdict, worded = check.verdict, _manner(session, check)
     # The dialogue around a shown turn is in the view too: the question that a short reply answers may be cited.
-    session.further = {turn.id: turn for turn in draft.read}
-    there = {**session.further, **session.retrieval.turns}
-    shown = session.further | check.view.around | session.shown
+    further = {turn.id: turn for turn in draft.read}
+    there = {**further, **session.retrieval.turns}
+    shown = further | check.view.turns_around | session.shown
     citable = {id: turn for id, turn in shown.items() if id in there}
     citations, dropped = check_citations(draft.citations, citable, session.shown_facts)
     # An answer without citations rests on the witnesses of the judge; one with invented citations on nothing.
@@ -294,10 +299,19 @@ def _answer(session: Session, check: Check, draft: Draft, text: str) -> Answer:
         "dropped": dropped,
     }
     session.events.append(Acted(check.view.iteration, "answer", reason or "", detail))
-    answer = _answer_values(session, text, draft.kind, tier, confidence, gaps, reason)
     fitted = draft.confidence is not None or verdict.probability is not None
-    return replace(
-        answer, citations=citations, time=draft.time, confidence_is="calibrated" if fitted else "uncalibrated"
+    return _make_answer(
+        session,
+        read=draft.read,
+        text=text,
+        kind=draft.kind,
+        tier=tier,
+        confidence=confidence,
+        confidence_is="calibrated" if fitted else "uncalibrated",
+        citations=citations,
+        gaps=gaps,
+        time=draft.time,
+        reason=reason,
     )
 
 
@@ -310,8 +324,16 @@ def _abstain(session: Session, check: Check, why: str) -> Answer:
     confidence = 1.0 - _shown_probability(refused, verdict.confidence)
     detail = {"tier": verdict.tier.value, "confidence": confidence, "sufficiency": verdict.confidence}
     session.events.append(Acted(check.view.iteration, "abstain", why, detail))
-    answer = _answer_values(session, None, "abstained", verdict.tier, confidence, verdict.gaps, why)
-    return replace(answer, confidence_is="uncalibrated" if verdict.probability is None else "calibrated")
+    return _make_answer(
+        session,
+        text=None,
+        kind="abstained",
+        tier=verdict.tier,
+        confidence=confidence,
+        confidence_is="uncalibrated" if verdict.probability is None else "calibrated",
+        gaps=verdict.gaps,
+        reason=why,
+    )
 
 
 def _shown_probability(check: Check, sufficiency: float) -> float:
@@ -322,19 +344,12 @@ def _shown_probability(check: Check, sufficiency: float) -> float:
     return min(verdict.probability, shown_confidence(verdict.tier, 1.0)) if check.lowered else verdict.probability
 
 
-def _answer_values(
-    session: Session,
-    text: str | None,
-    kind: AnswerKind,
-    tier: Tier,
-    confidence: float,
-    gaps: tuple[Gap, ...],
-    reason: str | None,
-) -> Answer:
-    turns = {**session.further, **session.retrieval.turns}
-    read = {turn_id: version_of(turn) for turn_id, turn in turns.items()}
-    trace = Trace(session.task.question, session.loop, tuple(session.events), read)
-    return Answer(text, kind, tier, confidence, (), gaps, trace, cost(trace.events), reason=reason)
+def _make_answer(session: Session, *, read: Sequence[Turn] = (), **fields: Any) -> Answer:
+    """Return the answer with these fields and its trace; `read` are turns that the judge looked up for it."""
+    turns = {**{turn.id: turn for turn in read}, **session.retrieval.turns}
+    versions = {turn_id: version_of(turn) for turn_id, turn in turns.items()}
+    trace = Trace(session.task.question, session.loop, tuple(session.events), versions)
+    return Answer(trace=trace, usage=cost(trace.events), **{"citations": (), **fields})
 
 
 def _cite_turns(turn_ids: Iterable[str]) -> tuple[Citation, ...]:

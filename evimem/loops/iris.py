@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from ..errors import InvalidQuery, or_else
 from ..flow import Effect, Flow, intercept_effects
-from ..judging.apply_verdict import enough, is_short
+from ..judging.apply_verdict import find_stop_reason, lacks_facts
 from ..judging.evidence import Variant, Verdict
 from ..page.compose import turns_of_time
 from ..page.profile import asks_about_user, find_statements
@@ -19,7 +19,7 @@ from ..types.values import Gap, Hit, Query
 from .answering import Rounds
 from .evidence_view import EDGE_SHARE
 from .retrieve import Retrieval, Search, Task, TupleRetrieval, is_new_query, query_from_gaps
-from .session import Check, Session, fitting, has_unseen_words, reads_page
+from .session import Check, PageLimits, Session, fitting, has_unseen_words, reads_page
 
 NO_FACTS_REASON = (
     "this loop reads facts alone, and no turn that it may read has any; open the memory with a model and call "
@@ -70,9 +70,8 @@ class Refining(Rounds):
     def __init__(self, session: Session, how: Iris) -> None:
         super().__init__(session)
         self._how = how
-        session.whole_page = how.unranked
-        session.edge_share = EDGE_SHARE if how.unranked else 0.0
-        self._tokens = session.page_tokens  # of the page of a model after the last check
+        self._tokens = session.page.tokens  # of the page of a model after the last check
+        session.page = PageLimits(self._tokens, how.unranked, EDGE_SHARE if how.unranked else 0.0)
         last = session.k + how.step * (session.iterations - 1)
         further = min(MOST, max(LEAST, self._tokens // TOKENS_PER_HIT)) if reads_page(session) else 0
         session.retrieval.searches.depth_limit = max(last, further)  # of a search that any iteration reads
@@ -81,7 +80,8 @@ class Refining(Rounds):
         """Search; where nothing is left that the judge has not seen, it is not asked again."""
         session, found = self.session, self.session.retrieval
         if reads_page(session):
-            session.page_tokens = self._tokens * (number + 1) // (session.iterations + 1)
+            tokens = self._tokens * (number + 1) // (session.iterations + 1)
+            session.page = replace(session.page, tokens=tokens)
         k = session.k + self._how.step * (number - 1)
         if isinstance(found, TupleRetrieval):
             new = yield from self._find_facts(found, k, number)
@@ -97,7 +97,7 @@ class Refining(Rounds):
 
     def stop_reason(self, number: int, check: Check) -> str | None:
         """Stop where the evidence suffices, where no search would help, or at the end of the iterations or the time."""
-        if reason := enough(check.verdict, check.view.before, temporal=self.session.analysis.temporal):
+        if reason := find_stop_reason(check.verdict, check.view.before, temporal=self.session.analysis.temporal):
             return reason
         if number == self.session.iterations:
             return "iterations used up"
@@ -179,7 +179,7 @@ class Refining(Rounds):
             if session.has("index"):
                 session.look_up(gap.about, number)
             count = check.view.entities.get(gap.about)
-            if query and count is not None and is_short(count) and not names(query, gap.about):
+            if query and count is not None and lacks_facts(count) and not names(query, gap.about):
                 query = f"{gap.about} {query}"
         if query := self._new(verdict, query, number):
             speaker = gap.about if gap.kind == "attribution" and gap.about in session.roster.speakers else None

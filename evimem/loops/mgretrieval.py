@@ -18,13 +18,13 @@ from ..judging.apply_verdict import corrects
 from ..judging.evidence import Variant
 from ..judging.judge import MAX_LISTED_KEYWORDS, Chosen, Considered, Round, own_first
 from ..judging.tracker import shown_witnesses
-from ..query.remaining_turns import read_remaining
+from ..query.find_turns import read_remaining
 from ..text.terms import terms
 from ..types.results import Answer
 from ..types.stored import Keyword, Listing
 from ..types.trace import Acted
 from ..types.values import Tier, Turn
-from .answering import MAX_LOST_REPLIES, Rounds, draft_of_text
+from .answering import MAX_LOST_REPLIES, Rounds, make_draft
 from .question_keywords import question_keywords, written_words
 from .retrieve import Arrived, Search, Task, load_facts
 from .session import UNMAPPED, Check, Session
@@ -195,7 +195,7 @@ class Reading(Rounds):
         session = self.session
         verdict = replace(check.verdict, notes=(self.answer,) if self.answer else ())
         uses_model = session.task.judge.uses_model
-        draft = draft_of_text(self.answer, self.critical, check.verdict.reason) if uses_model else None
+        draft = make_draft(self.answer, self.critical, check.verdict.reason) if uses_model else None
         view = session.show(check.view.iteration, only=self.critical) if self.critical else check.view
         return replace(check, view=view, verdict=verdict, draft=draft, rests_on=self.critical)
 

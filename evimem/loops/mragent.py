@@ -37,7 +37,7 @@ from ..judging.judge import (
     tools_of,
 )
 from ..judging.tracker import shown_witnesses
-from ..query.remaining_turns import read_remaining
+from ..query.find_turns import read_remaining
 from ..text.names import names
 from ..text.terms import STOP_WORDS, terms, words
 from ..times.find_times import find_times
@@ -46,7 +46,7 @@ from ..types.stored import LABEL
 from ..types.trace import Acted
 from ..types.type_variables import T
 from ..types.values import Fact, Hit, TimeSpan
-from .answering import Rounds, draft_of_text
+from .answering import Rounds, make_draft
 from .iris import Iris, Refining
 from .question_keywords import is_own, question_keywords
 from .retrieve import Search, Task, load_facts
@@ -534,7 +534,7 @@ class Exploring(Rounds):
         new = there.intersection(found if routed is None else routed)
         self.context = tuple(dict.fromkeys((*self.context, *sorted(new.union(supports)))))
         earlier = self.last.draft if self.last else None
-        draft = draft_of_text(move.answer, supports, move.verdict.reason)
+        draft = make_draft(move.answer, supports, move.verdict.reason)
         if earlier is not None and earlier.text and not move.answer:
             draft = earlier
         check = session.apply_verdict(view, replace(move.verdict, notes=(draft.text,) if draft.text else ()))

@@ -14,9 +14,7 @@ from ..judging.evidence import Ablation, Analysis, Evidence, Variant
 from ..judging.judge import Judge
 from ..protocols import Store
 from ..query.analysis import hints, looked_for
-from ..query.find_turns import QuestionVectors, query_of, user_among
-from ..query.remaining_turns import read_remaining
-from ..query.rerank_hits import PART, rerank_hits
+from ..query.find_turns import RERANK_PART, QuestionVectors, query_of, read_remaining, rerank_hits, user_among
 from ..types.results import MAX_COUNT, Answer, Budget
 from ..types.stored import EVERYTHING, LABEL, MemoryOverview, Scope, statements
 from ..types.trace import RERANK, Acted, Event, Found, Queried
@@ -171,7 +169,7 @@ class Searches:
             return hits[:k]
         ordered = yield from rerank_hits(text, hits, depth)
         places = {hit.turn.id: place for place, hit in enumerate(hits)}
-        failed = PART not in ordered[0].parts
+        failed = RERANK_PART not in ordered[0].parts
         order = None if failed else [places[hit.turn.id] for hit in ordered[:depth]]
         self._reranks += ({"query": text, "depth": depth, "order": order},)
         return ordered[:k]

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from ..errors import ModelError, PoolFull
 from ..flow import Flow, within
-from ..judging.apply_verdict import all_gaps, clamp_verdict, follow
-from ..judging.evidence import Ablation, Analysis, Draft, Evidence, Variant, Verdict, View
+from ..judging.apply_verdict import all_gaps, clamp_verdict, update_tracker
+from ..judging.evidence import Ablation, Draft, Evidence, Variant, Verdict, View
 from ..judging.tracker import Show, Tracker, apply, shown_witnesses, start
 from ..page.loop_page import lines_to_add
 from ..query.analysis import analyse
-from ..query.remaining_turns import remaining
-from ..types.stored import EVERYTHING, MemoryOverview
+from ..query.find_turns import stored_ids
+from ..types.stored import EVERYTHING
 from ..types.trace import TRACE_VERSION, Acted, Complete, Event, Judged, Stopped
 from ..types.type_variables import T
 from ..types.values import Hit, Tier, Turn
@@ -64,6 +63,19 @@ class Record(list[Event]):
             self.append(event)
 
 
+@dataclass(frozen=True, slots=True)
+class PageLimits:
+    """How the evidence is chosen for a judge.
+
+    `tokens` are those that the lines of a model's page may take at the next check, `whole` is whether that keeps lines
+    that say little, or the same as another; `edge_share` of the shown tokens are for turns over edges.
+    """
+
+    tokens: int
+    whole: bool = True
+    edge_share: float = 0.0
+
+
 class Session:
     """The state of one question. A loop chooses the next step; a session does it and remembers."""
 
@@ -74,36 +86,32 @@ class Session:
 
         With `by_fact` facts are found and shown in the place of turns.
         """
-        self.task = task
-        self.loop = loop
-        self.variant: Variant = replace(variant, without=frozenset((*variant.without, *task.unsupported)))
-        self.iterations: int = task.budget.iterations or variant.iterations
-        self.k: int = task.budget.k or variant.k
-        self.edge_share: float = 0.0  # of the shown tokens, for turns over edges
-        self.page_tokens: int = task.budget.tokens  # that the lines of a model's page may take at the next check
-        self.whole_page: bool = True  # whether it keeps lines that say little, or the same as another
-        self.roster: MemoryOverview = task.store.roster()
-        self.asked_at: datetime | None = task.asked_at or self.roster.last
+        self.task: Final = task
+        self.loop: Final = loop
+        self.variant: Final = replace(variant, without=frozenset((*variant.without, *task.unsupported)))
+        self.iterations: Final = task.budget.iterations or variant.iterations
+        self.k: Final = task.budget.k or variant.k
+        self.page: PageLimits = PageLimits(task.budget.tokens)
+        self.roster: Final = task.store.roster()
+        self.asked_at: Final = task.asked_at or self.roster.last
         found = analyse(task.question, self.roster.speakers, self.asked_at, self.roster.date_order)
-        self.analysis: Analysis = found if self.has("temporal") else replace(found, temporal=False)
-        self.events: list[Event] = Record(task.on_event, task.earlier)
+        self.analysis: Final = found if self.has("temporal") else replace(found, temporal=False)
+        self.events: Final = Record(task.on_event, task.earlier)
         self.events.append(_record_analysis(self))
-        self.by_fact: bool = by_fact and self.has("index")
+        self.by_fact: Final = by_fact and self.has("index")
         kind = TupleRetrieval if self.by_fact else Retrieval
-        self.retrieval: Retrieval = kind(task, self.analysis, self.roster, self.variant, self.events)
+        self.retrieval: Final = kind(task, self.analysis, self.roster, self.variant, self.events)
         self.tracker: Tracker = start(self.analysis.requirements if self.has("tracker") else ())
         self.pinned: frozenset[str] = frozenset()
         self.before: Verdict | None = None
-        self.checks: int = 0
         self.shown: dict[str, Turn] = {}
-        self.further: Mapping[str, Turn] = {}  # turns that the judge looked up for its answer
         self.shown_facts: set[str] = set()
-        self._neighbours = neighbours and not self.by_fact
+        self._neighbours: Final = neighbours and not self.by_fact
         supposed, indexed = self.analysis.supposed, self.has("index")
-        self._counter = EntityCounter(task.store, task.scope, variant.delta, indexed=indexed, supposed=supposed)
+        self._counter: Final = EntityCounter(task.store, task.scope, variant.delta, indexed=indexed, supposed=supposed)
         self._names: tuple[str, ...] = self.analysis.entities
         self._page: tuple[Any, ...] = ()  # the lines of a model's page so far
-        self._started = task.clock()
+        self._started: Final = task.clock()
 
     @property
     def late(self) -> bool:
@@ -144,7 +152,7 @@ class Session:
         turns = [item.turn.id for item in shown]
         self.shown.update((item.turn.id, item.turn) for item in shown)
         self.shown_facts.update(fact.id for item in shown for fact in item.facts)
-        around = sorted(view.around.keys() - turns)
+        around = sorted(view.turns_around.keys() - turns)
         self.tracker = apply(self.tracker, Show((*turns, *around)))
         left_out = len(view.evidence) - len(shown)
         self.events.append(Acted(iteration, "show", detail={"turns": turns, "around": around, "left_out": left_out}))
@@ -153,7 +161,6 @@ class Session:
     def apply_verdict(self, view: View, verdict: Verdict) -> Check:
         """Track and calibrate a verdict and record it."""
         iteration = view.iteration
-        self.checks += 1
         if verdict.basis is None and self.before is not None:  # no judge has read this check
             verdict = replace(verdict, basis=self.before.basis)
         if found := [name for name in verdict.names if name not in self._names and self.has("entities")]:
@@ -163,9 +170,9 @@ class Session:
         if verdict.signals:
             signals = {name: round(value, 6) for name, value in verdict.signals.items()}
             self.events.append(Acted(iteration, "measure", detail=signals))
-        followed = follow(self.tracker, verdict, iteration)
-        self.tracker = followed.tracker
-        self.events.extend(followed.events)
+        updated = update_tracker(self.tracker, verdict, iteration)
+        self.tracker = updated.tracker
+        self.events.extend(updated.events)
         self.pinned |= frozenset(shown_witnesses(verdict.pinned, self.tracker.shown))
         self.add_context(self.pinned.union(self.tracker.witnesses), view)
         self.before = settled = _calibrate_verdict(self, view, verdict)
@@ -176,7 +183,7 @@ class Session:
 
     def add_context(self, turn_ids: Iterable[str], view: View) -> None:
         """Add turns around the evidence of a view to the evidence: a verdict's witnesses stay in view."""
-        near = view.around
+        near = view.turns_around
         turns = [near[one] for one in sorted(set(turn_ids)) if one in near and not self.retrieval.has(one)]
         if turns:
             self.retrieval.keep([Hit(turn, (), 0.0, path="around") for turn in turns], "around", view.iteration)
@@ -204,7 +211,7 @@ class Session:
         if self.task.judge.uses_model:
             read = tuple(self.retrieval.turns)
             try:
-                self.retrieval.drop(set(read).difference(remaining(self.task.store, read)))
+                self.retrieval.drop(set(read).difference(stored_ids(self.task.store, read)))
             except PoolFull as error:
                 self.events.append(Acted(iteration, "unchecked", f"PoolFull: {error}"))
         return result
@@ -218,7 +225,7 @@ class Session:
 
 def reads_page(session: Session) -> bool:
     """Return whether the judge reads a page composed of all evidence, and not the turns that `select` leaves."""
-    return session.task.judge.uses_model and not session.by_fact and not session.whole_page
+    return session.task.judge.uses_model and not session.by_fact and not session.page.whole
 
 
 def fitting(session: Session, hits: Sequence[Hit], path: str, iteration: int) -> tuple[Hit, ...]:
@@ -251,7 +258,7 @@ def _view(session: Session, iteration: int, entities: Iterable[str], only: Colle
             iteration=iteration,
             witnesses=witnesses,
             cost=session.retrieval.cost,
-            edge_share=session.edge_share,
+            edge_share=session.page.edge_share,
         )
     around: dict[str, tuple[Turn, ...]] = {item.turn.id: (item.turn,) for item in shown}
     context = session.retrieval.around(around) if session._neighbours else around
@@ -278,8 +285,8 @@ def _view(session: Session, iteration: int, entities: Iterable[str], only: Colle
         form=session.task.budget.format,
         exclude=frozenset(session.task.exclude),
         parts=session.retrieval.parts,
-        tokens=session.page_tokens,
-        whole=session.whole_page,
+        tokens=session.page.tokens,
+        whole=session.page.whole,
     )
 
 

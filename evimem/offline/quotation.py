@@ -118,14 +118,14 @@ class Extract:
     caption: bool = False
 
     @property
-    def said(self) -> str:
+    def source(self) -> str:
         """The text that `span` lies in."""
         return (self.turn.caption or "") if self.caption else self.turn.text
 
     @property
     def citation(self) -> Citation:
         """The quoted characters as a citation."""
-        return Citation(self.turn.id, self.span, self.said[slice(*self.span)])
+        return Citation(self.turn.id, self.span, self.source[slice(*self.span)])
 
     @property
     def speaker(self) -> str:
@@ -141,9 +141,9 @@ class Extract:
     def quoted(self) -> str:
         """The words between quotation marks; three dots where the turn goes on."""
         start, end = self.span
-        before = "... " if self.said[:start].strip() else ""
-        after = " ..." if self.said[end:].strip() else ""
-        return f'"{before}{" ".join(self.said[start:end].split())}{after}"'
+        before = "... " if self.source[:start].strip() else ""
+        after = " ..." if self.source[end:].strip() else ""
+        return f'"{before}{" ".join(self.source[start:end].split())}{after}"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +202,7 @@ def without_repeats(view: View) -> View:
     """
     if {name.casefold() for name in view.analysis.asked} != {"user"}:
         return view
-    turns = (*view.around.values(), *(item.turn for item in view.evidence))
+    turns = (*view.turns_around.values(), *(item.turn for item in view.evidence))
     repeats = {turn.id for turn in {turn.id: turn for turn in turns}.values() if _repeats(view, turn)}
     if not repeats:
         return view
@@ -260,8 +260,8 @@ def add_dates(extracts: Sequence[Extract], conventions: Conventions) -> QuotedLi
     dates = {
         note: None
         for one in extracts
-        for note in or_else([], date_notes, one.said, one.turn.time, conventions)
-        if note[0] in one.said[slice(*one.span)]
+        for note in or_else([], date_notes, one.source, one.turn.time, conventions)
+        if note[0] in one.source[slice(*one.span)]
     }
     return QuotedLine(tuple(extracts), tuple(dates))
 
@@ -295,7 +295,7 @@ def later_mentions(view: View, lines: Sequence[Sequence[Extract]]) -> tuple[Turn
 
 def _things(view: View, line: Sequence[Extract]) -> list[str]:
     """Return the stems of the things that a line names, the rarest first."""
-    said = " ".join(one.said[slice(*one.span)] for one in line)
+    said = " ".join(one.source[slice(*one.span)] for one in line)
     speakers = {stem(word) for name in view.speakers for word in words(name)}
     named = {stem(word) for name in re.findall(r"(?<![.!?\n] )(?<!^)\b[A-Z]\w+", said) for word in words(name)}
     shared = {stem(word) for word in words(said)} & {stem(word) for word in view.analysis.keywords}

@@ -220,7 +220,7 @@ def rate_other_owner(view: View, matches: Matches, best: Match) -> float:
     A user's sentence is never about the assistant that hears it.
     """
     asked = matches.analysis.asked
-    turns = (*view.around.values(), *(item.turn for item in view.shown))
+    turns = (*view.turns_around.values(), *(item.turn for item in view.shown))
     heard = {turn.speaker for turn in turns if is_assistant(turn)} - {best.unit.turn.speaker}
     others = [weight for name, weight in best.unit.about.items() if name not in asked and name not in heard]
     return min(best.other, max(others, default=0.0))

@@ -24,9 +24,13 @@ from ..errors import or_else
 from ..flow import Flow
 from ..protocols import Store
 from ..query.analysis import form as form_of
-from ..query.find_turns import QuestionVectors, StandingInstruction, relevant_instructions
-from ..query.remaining_turns import read_remaining
-from ..query.rerank_hits import rerank_hits
+from ..query.find_turns import (
+    QuestionVectors,
+    StandingInstruction,
+    read_remaining,
+    relevant_instructions,
+    rerank_hits,
+)
 from ..text.memory_fence import WORKED_OUT, fence_lines
 from ..text.prompt_text import CAPTION_OPENS, caption_line, turn_texts
 from ..text.sentences import sentences

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from ..types.public_value import PublicValue
-from ..types.trace import Acted, Called, Event, Found, GapsChanged, Judged, Queried, Stopped, Trace, told
+from ..types.trace import Acted, Called, Event, Found, GapsChanged, Judged, Queried, Stopped, Trace, describe_event
 from ..types.values import Gap
 
 _FOLDED_ACTIONS = frozenset(("analyse", "show", "measure", "answer", "abstain"))  # shown elsewhere
@@ -163,6 +163,6 @@ def _round(number: int, events: list[Event], first: Mapping[str, int | None], te
         tuple(gap for gap in missing if gap.kind != "none"),
         judged[-1] if judged else None,
         tuple(one for one in events if isinstance(one, Called)),
-        tuple(told(one) for one in events if isinstance(one, Acted) and one.action not in _FOLDED_ACTIONS),
+        tuple(describe_event(one) for one in events if isinstance(one, Acted) and one.action not in _FOLDED_ACTIONS),
         stopped[-1] if stopped else None,
     )

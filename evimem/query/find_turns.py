@@ -16,8 +16,8 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from ..errors import DimensionMismatch, EmbedderError, InvalidQuery, shown
-from ..flow import Flow, embed
+from ..errors import DimensionMismatch, EmbedderError, InvalidQuery, UnknownTurn, shown
+from ..flow import Flow, Rerank, embed
 from ..lang import ENGLISH, Language
 from ..lang.guess import LANGUAGES, language_of
 from ..protocols import Store
@@ -35,6 +35,8 @@ MOST_READ = 200  # characters of a phrase that names an interval
 FACTS_PER_TURN = 4  # facts looked for, for each turn that is wanted
 
 MOST_WISHES = 5  # the newest of them
+
+RERANK_PART = "rerank"  # of `Hit.parts`: how far a reranker moved a hit
 # The boundaries of a word: no boundary where words are not spaced, and in Hindi a sign is part of one.
 _BOUNDS = {"ja": ("", ""), "zh": ("", ""), "hi": (r"(?<![\u0900-\u0963])", r"(?![\u0900-\u0963])")}
 
@@ -330,3 +332,48 @@ def _foreign(code: str) -> Iterator[str]:
     led = rf"^(?:(?:{asking}|{standing})[\s,\uff0c\u060c]*)*"
     yield rf"(?=.*{standing}){led}{verbs}"
     yield rf"{led}{preferring}"
+
+
+def rerank_hits(query: str, hits: Sequence[Hit], depth: int) -> Flow[tuple[Hit, ...]]:
+    """Return hits with the first `depth` in the order of the reranker, ties in their own order; with 0, as they are.
+
+    The scores of these hits are dealt out again in the new order, so that the best hit has the highest one and scores
+    stay comparable with those of the rest. `parts` tells how far the reranker moved each.
+    """
+    first = hits[:depth]
+    if len(first) < 2:
+        return tuple(hits)
+    scores: Sequence[float] | None = yield Rerank(query, tuple(map(passage_text, first)))
+    if scores is None:
+        return tuple(hits)
+    order = sorted(range(len(first)), key=lambda place: -scores[place])
+    dealt = sorted((hit.score for hit in first), reverse=True)
+    moved = (_with_score(first[place], score) for place, score in zip(order, dealt, strict=True))
+    return (*moved, *hits[depth:])
+
+
+def passage_text(hit: Hit) -> str:
+    """Return the words of a hit that a reranker reads: who says the passage that was found, and its caption."""
+    turn = hit.turn
+    said = turn.text[slice(*hit.span)] if hit.span else turn.text
+    return f"{turn.speaker}: {said} {turn.caption or ''}".rstrip()
+
+
+def _with_score(hit: Hit, score: float) -> Hit:
+    return replace(hit, score=score, parts={**hit.parts, RERANK_PART: score - hit.score})
+
+
+def stored_ids(store: Store, turn_ids: Sequence[str]) -> tuple[str, ...]:
+    """Return those of these ids whose turns are stored."""
+    return tuple(id for id, turn in zip(turn_ids, store.find(turn_ids), strict=True) if turn is not None)
+
+
+def read_remaining(store: Store, read: Callable[[Sequence[str]], T], turn_ids: Sequence[str]) -> T:
+    """Return the result of a reading of the turns of these ids; those are left out that were forgotten since.
+
+    A reading that finds all of them costs nothing more.
+    """
+    try:
+        return read(turn_ids)
+    except UnknownTurn:
+        return read_remaining(store, read, stored_ids(store, turn_ids))

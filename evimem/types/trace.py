@@ -260,7 +260,7 @@ _EVENTS: dict[str, type[Any]] = {
 }
 
 
-def told(event: Event) -> str:
+def describe_event(event: Event) -> str:
     """Return one line about an event."""
     match event:
         case Queried():
@@ -306,7 +306,7 @@ class Trace(PublicValue):
 
     def __str__(self) -> str:
         """A line for each event."""
-        return "\n".join([self.question, *(f"{event.iteration}. {told(event)}" for event in self.events)])
+        return "\n".join([self.question, *(f"{event.iteration}. {describe_event(event)}" for event in self.events)])
 
     def to_json(self) -> str:
         """Return the trace as one JSON object; `Trace.from_json` returns an equal trace."""

@@ -127,7 +127,7 @@ def assistant_turns_count_as_the_users() -> None:
     says="refine' == 'sufficiency",
 )
 def a_query_is_written_after_the_last_search() -> None:
-    put(llm_judge, "enough", lambda verdict, before, *, temporal: None)
+    put(llm_judge, "find_stop_reason", lambda verdict, before, *, temporal: None)
 
 
 @breaks(gate="tests/llm/test_quoting.py::test_no_marker_of_a_chat_template_can_be_written", says=r"im_start.* not in ")

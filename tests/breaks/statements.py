@@ -52,7 +52,7 @@ def a_view_has_one_turn() -> None:
 @breaks(gate=f"{IRIS}::test_e7_a_name_with_too_few_facts_lowers_the_tier_and_is_looked_for", says=RED)
 @breaks(gate=f"{LETTER}::test_e7_a_short_entity_caps_a_question_about_time_at_sixty", says=RED)
 def no_name_is_short_of_facts() -> None:
-    put(apply_verdict, "is_short", lambda count: False)
+    put(apply_verdict, "lacks_facts", lambda count: False)
 
 
 @breaks(gate=f"{IRIS}::test_e8_confidence_about_a_time_has_a_floor_and_caps", says=RED)

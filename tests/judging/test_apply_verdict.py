@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from evimem.judging.apply_verdict import abstention, clamp, follow, is_short, needed_facts
+from evimem.judging.apply_verdict import abstention, clamp, lacks_facts, needed_facts, update_tracker
 from evimem.judging.evidence import EntityCount, Variant, Verdict
 from evimem.judging.tracker import Requirement, start
 from evimem.types.values import Tier
@@ -33,7 +33,7 @@ def test_an_entity_needs_what_the_memory_can_give(total, delta, expected):
 
 
 def test_an_entity_that_the_memory_does_not_know_is_short_whatever_is_needed():
-    assert is_short(EntityCount(found=0, needed=1, total=0))
+    assert lacks_facts(EntityCount(found=0, needed=1, total=0))
 
 
 def test_without_abstention_something_is_answered_whatever_the_evidence():
@@ -56,6 +56,6 @@ CAUSE = Requirement("attribute", "attribute", "nuala die", "What did Nuala die o
 )
 def test_a_gap_that_restates_a_waived_requirement_opens_none(gap: Requirement, *, reopens: bool) -> None:
     waives = Verdict(Tier.PARTIAL, 0.1, waived={"attribute": "no search found it"}, extended=(gap,))
-    assert (gap in follow(start([CAUSE]), waives, 1).tracker.open) is reopens
-    later = follow(start([CAUSE]), replace(waives, extended=()), 1).tracker
-    assert (gap in follow(later, replace(waives, waived={}), 2).tracker.open) is reopens
+    assert (gap in update_tracker(start([CAUSE]), waives, 1).tracker.open) is reopens
+    later = update_tracker(start([CAUSE]), replace(waives, extended=()), 1).tracker
+    assert (gap in update_tracker(later, replace(waives, waived={}), 2).tracker.open) is reopens

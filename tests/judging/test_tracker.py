@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from evimem.judging.apply_verdict import follow
+from evimem.judging.apply_verdict import update_tracker
 from evimem.judging.evidence import Verdict
 from evimem.judging.tracker import (
     Claim,
@@ -97,8 +97,8 @@ def test_whatever_a_mind_claims_its_trace_replays_to_the_same_state(checks):
     for iteration, (turns, verdict) in enumerate(checks, 1):
         state = apply(state, Show(tuple(turns)))
         events.append(Acted(iteration, "show", detail={"turns": turns}))
-        followed = follow(state, verdict, iteration)
-        state, events = followed.tracker, [*events, *followed.events]
+        updated = update_tracker(state, verdict, iteration)
+        state, events = updated.tracker, [*events, *updated.events]
         assert [r.gap for r in state.open] == list(events[-1].open)  # the gaps that are left are the recorded ones
     told = Trace.from_json(Trace("Who?", "iris", tuple(events)).to_json())
     assert replay_trace(told) == state
