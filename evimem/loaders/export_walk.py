@@ -223,11 +223,6 @@ class _Walk:
                 break
         return begun or next((time for time in changed if time), None), chain(before, messages)
 
-    def _outcome(self, message: Any) -> Outcome:
-        if isinstance(message, Malformed):
-            raise ValueError(message.why)  # noqa: TRY004 - it is refused with its place
-        return self.export.said(message, self.names)
-
     def _share(self, turn: ImportedTurn) -> None:
         """Keep a turn once, with the earliest of its times."""
         digest = blake2b(f"{turn.role}\0{turn.text}".encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()

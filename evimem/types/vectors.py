@@ -86,9 +86,3 @@ def is_packed(packed: Packed) -> bool:
     if scale == 0:
         return not values.any()
     return bool(np.isfinite(scale) and scale > 0 and np.abs(values.astype(np.int16)).max() == 127)
-
-
-def unpack(data: bytes, scale: float) -> Vectors:
-    """Return the vector that `pack` packed."""
-    quantized: NDArray[np.int8] = np.frombuffer(data, dtype=np.int8)
-    return quantized.astype(np.float32) * np.float32(scale)

@@ -17,7 +17,7 @@ from evimem.raw.turn_log import TurnRows
 from evimem.store.rebuild import index_rows
 from evimem.types.stored import MOST_SECONDS, Entry, JobKind, Listing
 from evimem.types.values import ROLES, Fact, Hit, Query, Turn, Where, instant
-from evimem.types.vectors import Packed, Vectors, pack, unpack
+from evimem.types.vectors import Packed, Vectors, pack
 
 
 @dataclass(slots=True)
@@ -83,7 +83,8 @@ def fact_vectors(entry: Entry) -> dict[str, Vectors]:
     """Return the vectors of an entry's facts by fact id, rounded as a file would keep them; zeros are left out."""
     packed = [pack(vector) for vector in entry.fact_vectors]
     rows = {
-        fact.id: unpack(data.tobytes(), scale) for fact, (data, scale) in zip(entry.facts, packed, strict=True)
+        fact.id: data.astype(np.float32) * np.float32(scale)
+        for fact, (data, scale) in zip(entry.facts, packed, strict=True)
     }  # fmt: skip
     return {fact_id: row for fact_id, row in rows.items() if np.any(row)}
 
