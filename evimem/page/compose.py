@@ -56,7 +56,7 @@ from .quoted_lines import (
 )
 
 ASSISTANT_SCORE_RATIO = 0.3  # of a hit's score, that an assistant's turn keeps unless its words are asked for
-LEAST_TOKENS, TOKENS_A_WHOLE_HIT = 300, 160  # of a page; for so many more one further hit is shown whole
+LEAST_TOKENS, TOKENS_A_WHOLE_HIT = 300, 200  # of a page; for so many more one further hit is shown whole
 LEADING_HITS = 6  # lines before the later mentions of the first of them
 BEST_HITS = 4  # turns that may carry notes
 WHOLE_CHARACTERS = 120  # of a turn that is never cut, and of the sentences shown of a longer one
