@@ -24,13 +24,13 @@ from evimem.cli.arguments import (
     MODEL_OPTIONS,
     Exit,
     Parser,
-    add_model,
+    add_model_options,
     check_model_options,
     output_options,
-    prices,
-    run_words,
+    parse_and_run,
+    parse_prices,
 )
-from evimem.cli.page import Screen, line
+from evimem.cli.page import Screen, make_line
 from evimem.db.atomic_files import replace_with
 from evimem.db.connection import check_replaceable
 from evimem.errors import InvalidQuery
@@ -67,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     if words[:1] == ["all"]:
         return figures.main(words[1:])
-    return run_words(_options, argv)
+    return parse_and_run(_options, argv)
 
 
 def _options(words: Sequence[str]) -> argparse.Namespace:
@@ -102,7 +102,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--result", metavar="FILE", type=Path, help="also write the result that --json prints to FILE")
     _add_of_one(parser)
     _add_long_runs(parser)
-    add_model(parser)
+    add_model_options(parser)
 
 
 def _add_of_one(parser: argparse.ArgumentParser) -> None:
@@ -221,7 +221,7 @@ def _unpriced(options: argparse.Namespace) -> str:
     """Return the models without a price; "the model" where none is named."""
     roles = ("model", "judge_model", "answer_model", "marking_model", *(("extract_model",) if options.enrich else ()))
     named = {name for role in roles if (name := getattr(options, role))}
-    return ", ".join(sorted(named - prices(options).keys())) or ("" if options.model else "the model")
+    return ", ".join(sorted(named - parse_prices(options).keys())) or ("" if options.model else "the model")
 
 
 def _run(options: argparse.Namespace, screen: Screen) -> Exit:
@@ -247,14 +247,14 @@ def _score(options: argparse.Namespace, screen: Screen) -> Exit:
     result = ResultFile(options.benchmark, made, settings(options), ran.tables, ran.charts)
     if options.result is not None:
         write_result(result, options.result)
-    screen.show([*result_page(result.tables), *ran.page], as_json(result))
+    screen.print_page_or_json([*result_page(result.tables), *ran.page], as_json(result))
     if ran.failed:
         why, many = Counter(ran.failed).most_common(1)[0]
-        screen.note(
+        screen.print_note(
             f"evimem: {len(ran.failed):,} questions got no answer, which count as wrong; {many:,} of them: {why}"
         )
     if options.mailbox and (waiting := Mailbox(options.mailbox).waiting()):
-        screen.note(
+        screen.print_note(
             f"evimem: {waiting:,} requests wait in {options.mailbox / 'requests'}; write the reply to NAME.json there "
             f"to {options.mailbox / 'replies'}/NAME.txt, and run the same command again"
         )
@@ -273,7 +273,9 @@ def _report(options: argparse.Namespace, screen: Screen) -> Exit:
                 file.write(wanted[path].encode())
     verb = "differs" if options.check else "written"
     named = [str(path.relative_to(page.parent)) for path in changed]
-    screen.show([line(f"{verb}  {name}") for name in named] or [line("nothing changed")], {verb: named})
+    screen.print_page_or_json(
+        [make_line(f"{verb}  {name}") for name in named] or [make_line("nothing changed")], {verb: named}
+    )
     return Exit.INPUT if options.check and changed else Exit.OK
 
 

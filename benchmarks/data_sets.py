@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from evimem.errors import ImportFailed
-from evimem.loaders.json_stream import elements
-from evimem.loaders.json_values import mismatch_error
+from evimem.loaders.json_stream import read_list_elements
+from evimem.loaders.json_values import make_mismatch_error
 from evimem.types.public_value import AnyPath
 from evimem.types.values import Turn
 
@@ -64,7 +64,7 @@ def _rows(path: Path, name: str, read: Callable[[Any], Row]) -> Iterator[Row]:
     """Yield what `read` makes of each element of a data set's list."""
     check_present(name, path)
     with path.open("rb") as file:
-        for number, row in enumerate(elements(file, path.name), start=1):
+        for number, row in enumerate(read_list_elements(file, path.name), start=1):
             try:
                 made = read(row)
             except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -151,7 +151,7 @@ def _time(text: str) -> datetime:
     try:
         return datetime.strptime(text.upper(), _DATE)
     except ValueError as error:
-        raise mismatch_error("a session's date", text, "one like '1:56 pm on 8 May, 2023'") from error
+        raise make_mismatch_error("a session's date", text, "one like '1:56 pm on 8 May, 2023'") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,5 +207,5 @@ def _turn(session: str, place: int, time: datetime, message: Mapping[str, Any]) 
 def _session_time(text: str) -> datetime:
     found = _SESSION_DATE.fullmatch(text.strip())
     if not found:
-        raise mismatch_error("a date", text, "one like '2023/05/20 (Sat) 02:21'")
+        raise make_mismatch_error("a date", text, "one like '2023/05/20 (Sat) 02:21'")
     return datetime(*map(int, found.groups()))  # type: ignore[arg-type]

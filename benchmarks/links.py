@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 import evimem
 from evimem.db.connection import Connection
 from evimem.edges import fact_vectors
-from evimem.edges.edge_table import EdgeGraph, threshold
+from evimem.edges.edge_table import EdgeGraph, similarity_threshold
 from evimem.edges.fact_vectors import PER_FACT
 from evimem.loaders import load
 
@@ -74,22 +74,22 @@ def column(turns: Iterable[evimem.Turn]) -> dict[str, Cell]:
         memory.extend(replace(turn, id=f"{number}") for number, turn in enumerate(turns))
         memory.enrich()
         db = memory._core.store.db
-        least = threshold(db.meta("embedder") or "")
+        least = similarity_threshold(db.read_meta_value("embedder") or "")
         found = db.rows(ROWS)
         numbers, seqs = np.array([row[:2] for row in found]).T
         scales = np.array([row[3] for row in found], np.float32)
         vectors = np.stack([np.frombuffer(row[2], np.int8) for row in found]) * scales[:, None]
         graph = EdgeGraph(db)
         with db.writing():
-            graph.clear()
+            graph.delete_all()
         began = time.process_time()
         for start in range(0, len(vectors), PAGE):
             with db.writing():
-                graph.link(numbers[start : start + PAGE].tolist(), vectors[start : start + PAGE], least)
+                graph.link_facts(numbers[start : start + PAGE].tolist(), vectors[start : start + PAGE], least)
         linked = time.process_time() - began
         began = time.process_time()
         with db.reading():
-            wrong = graph.count_wrong(least)
+            wrong = graph.count_facts_with_wrong_edges(least)
         checked = time.process_time() - began
         share, weight = kept(db, vectors, seqs, numbers, least)
     return {

@@ -27,7 +27,7 @@ from evimem.index.ranking import SEARCH_EFFORT, SearchEffort, rank
 from evimem.index.weights import WEIGHTS, Weights
 from evimem.query.analysis import hints
 from evimem.raw.turn_log import TurnRows
-from evimem.store.rebuild import index_rows
+from evimem.store.rebuild import make_index_rows
 from evimem.types.values import instant
 from evimem.types.vectors import pack
 
@@ -129,7 +129,7 @@ def conversation(turns: Sequence[Turn], questions: Iterable[GoldQuestion], regis
     for number, turn in enumerate(turns, 1):
         place = TurnRows(number, sessions[turn.session], speakers[turn.speaker])
         vectors = [pack(vector) for vector in embedder.embed(embedding_texts(turn))]
-        rows += index_rows(turn, place, found_by(turn).value, extractor.extract(turn), vectors)
+        rows += make_index_rows(turn, place, found_by(turn).value, extractor.extract(turn), vectors)
     corpus = Corpus(embedder.dimension)
     corpus.extend(RowBlock.of(dict(enumerate(rows, 1)), 0, embedder.dimension))
     last = max(turn.time for turn in turns)

@@ -153,7 +153,7 @@ def _ways(index: HnswIndex, stored: Quantized, size: int) -> dict[str, Callable[
 
     return {
         "graph": lambda query: index.search(query, 10).positions,
-        "facts": lambda query: np.array(facts.nearest(query, places, 10)),
+        "facts": lambda query: np.array(facts.nearest_rows(query, places, 10)),
         "sketches": by_sketch,
     }
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import evimem
-from evimem.cli.arguments import COMMANDS, Exit, parser
+from evimem.cli.arguments import COMMANDS, Exit, make_parser
 
 PACKAGE = Path(evimem.__file__).parent
 SECTION = re.compile(r"^(Args|Returns|Raises|Attributes|Yields):\n", re.MULTILINE)
@@ -477,7 +477,7 @@ def commands_page() -> str:
 
 def command_parser(name: str) -> argparse.ArgumentParser:
     """Return the parser of a command."""
-    top = parser([name])
+    top = make_parser([name])
     (commands,) = [one for one in top._actions if isinstance(one, argparse._SubParsersAction)]
     own: argparse.ArgumentParser = commands.choices[name]
     return own

@@ -10,7 +10,7 @@ from typing import Any
 from benchmarks.data_sets import check_present
 from evimem.errors import ImportFailed
 from evimem.loaders.formats import read_turns
-from evimem.loaders.json_values import mismatch_error, parse
+from evimem.loaders.json_values import make_mismatch_error, parse_json
 from evimem.types.values import Turn
 
 OTHER = "other"  # the register of a conversation that no register names
@@ -78,9 +78,9 @@ def _chat(place: Path, registers: Mapping[str, str]) -> LabelledChat:
 
 def _question(line: bytes, where: str) -> ChatQuestion:
     try:
-        row = parse(line)
+        row = parse_json(line)
         if not isinstance(row, dict) or not isinstance(row.get("question"), str) or "answer" not in row:
-            raise mismatch_error("a line", row, "an object with question and answer, null where nothing was told")
+            raise make_mismatch_error("a line", row, "an object with question and answer, null where nothing was told")
     except ValueError as error:
         raise ImportFailed(f"{where}: {error}") from error
     accept, evidence = (tuple(map(str, row.get(name) or ())) for name in ("accept", "evidence"))
@@ -93,7 +93,7 @@ def _register_of(path: Path, *, required: bool) -> dict[str, str]:
     if not path.is_file() and not required:
         return {}
     try:
-        table = parse(path.read_bytes())
+        table = parse_json(path.read_bytes())
         return {str(name): str(register) for register, names in table.items() for name in names}
     except (OSError, ValueError, AttributeError, TypeError) as error:
         raise ImportFailed(

@@ -15,7 +15,7 @@ from typing import Any
 from benchmarks.data_sets import known_file, read_locomo, read_longmemeval
 from benchmarks.scoring.svg_plot import Chart
 from evimem import __version__
-from evimem.cli.arguments import model
+from evimem.cli.arguments import model_from_options
 from evimem.cli.page import BLANK, Block, Screen
 from evimem.errors import InvalidQuery
 from evimem.loops import VARIANTS
@@ -96,7 +96,7 @@ def _judge_notes(options: argparse.Namespace) -> tuple[str, ...]:
 
 def _locomo(options: argparse.Namespace, screen: Screen) -> Finished:
     if known_file(options.file) is None:
-        screen.note(
+        screen.print_note(
             f"evimem: {options.file} is none of the LoCoMo files known by digest; its figures may not be comparable"
         )
     further = {"BERTScore": bert_score_by(options.bert_score)} if options.bert_score else {}
@@ -104,7 +104,7 @@ def _locomo(options: argparse.Namespace, screen: Screen) -> Finished:
     spending = Spending(options.dollars)
     how = _approach(options, spending)
     total = _checked(options, question_count(samples, options.limit, wide=options.wide))
-    with screen.progress("asking", "questions", total) as progress:
+    with screen.start_progress("asking", "questions", total) as progress:
         ran = run_locomo(
             samples,
             replace(how, spans=True),
@@ -121,12 +121,12 @@ def _locomo(options: argparse.Namespace, screen: Screen) -> Finished:
 def _longmemeval(options: argparse.Namespace, screen: Screen) -> Finished:
     cases = (case for number, case in enumerate(read_longmemeval(options.file)) if number < (options.limit or 1 << 30))
     if not options.sha256:
-        screen.note(
+        screen.print_note(
             "evimem: no SHA-256 of LongMemEval's files is known here; this one has "
             f"{digest(options.file)}, to which --sha256 holds later runs"
         )
     spending = Spending(options.dollars)
-    with screen.progress("asking", "questions") as progress:
+    with screen.start_progress("asking", "questions") as progress:
         asker = _asker(options, spending, progress)
         results = run_longmemeval(cases, _approach(options, spending), asker)
     _checked(options, len(results))
@@ -147,7 +147,7 @@ def _ask_chats(chats: Iterable[LabelledChat], options: argparse.Namespace, scree
     total = _checked(options, sum(len(chat.questions) for chat in some))
     spending = Spending(options.dollars)
     make = _adapter(options.adapter) if options.adapter else partial(OwnMemory, how=_approach(options, spending))
-    with screen.progress("asking", "questions", total) as progress:
+    with screen.start_progress("asking", "questions", total) as progress:
         asker = _asker(options, spending, progress)
         results: list[ChatResult] = run_chats(some, make, asker)
     return Finished(chat_tables(results, asker.dollars), _failed(results))
@@ -188,7 +188,7 @@ def _processes(options: argparse.Namespace) -> int:
 
 def _approach(options: argparse.Namespace, spending: Spending) -> Approach:
     how = Approach(None, VARIANTS.get(options.variant, options.loop))
-    endpoint = model(options)
+    endpoint = model_from_options(options)
     if not (options.mailbox or endpoint):
         return how
     marks = replace(how, enrich=options.enrich, rubric=rubric_of(options.judge), grade=grades(options.judge))

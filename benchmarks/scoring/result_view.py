@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from evimem.cli.page import BLANK, Block, Heading, Piece, field, line, table
+from evimem.cli.page import BLANK, Block, Heading, Piece, make_field, make_line, make_table
 from evimem.cli.views import count_noun
 
 from .locomo_tables import category_name
@@ -22,7 +22,7 @@ def result_page(tables: Sequence[ResultTable]) -> list[Block]:
     for one in tables:
         rows = shown_rows(one)
         page += [BLANK] if page else []
-        page += [table(one.columns, rows, right=one.columns[1:], title=one.title), *map(line, one.notes)]
+        page += [make_table(one.columns, rows, right=one.columns[1:], title=one.title), *map(make_line, one.notes)]
     return page
 
 
@@ -33,10 +33,12 @@ def answers_page(asked: Sequence[QuestionResult], many: int) -> list[Block]:
     for one in drawn:
         page += [
             BLANK,
-            line(Piece("? ", "dim"), Piece(one.question, "strong"), Piece(f"  {category_name(one.category)}", "dim")),
-            field("wanted", one.wanted or "(no answer)"),
-            field("answer", one.text or "(abstains)", style="answer" if one.text else "warn"),
-            field("from", one.quote or "-"),
-            field("tier", f"{one.tier}, {one.confidence:.2f}; F1 {one.f1:.2f}"),
+            make_line(
+                Piece("? ", "dim"), Piece(one.question, "strong"), Piece(f"  {category_name(one.category)}", "dim")
+            ),
+            make_field("wanted", one.wanted or "(no answer)"),
+            make_field("answer", one.text or "(abstains)", style="answer" if one.text else "warn"),
+            make_field("from", one.quote or "-"),
+            make_field("tier", f"{one.tier}, {one.confidence:.2f}; F1 {one.f1:.2f}"),
         ]
     return page

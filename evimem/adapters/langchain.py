@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 from ..api.checked_arguments import checked_items
 from ..api.memory import Memory
 from ..errors import InvalidTurn, MissingExtra, shown
-from ..loaders.chat_messages import ChatMessage, media_named, read_message
-from ..loaders.json_values import kept
+from ..loaders.chat_messages import ChatMessage, read_message, replace_media_by_names
+from ..loaders.json_values import to_storable_json
 from ..types.values import Hit, Turn
 from .message_log import LANGCHAIN_KEY, kept_message, new_turns
 
@@ -100,7 +100,9 @@ def _read(message: BaseMessage) -> ChatMessage:
     if not isinstance(message, BaseMessage):
         raise InvalidTurn(f"a message is {shown(message)}; expected a message of LangChain")
     try:
-        return replace(read_message(message), raw=json.dumps({LANGCHAIN_KEY: kept(message_to_dict(message))}))
+        return replace(
+            read_message(message), raw=json.dumps({LANGCHAIN_KEY: to_storable_json(message_to_dict(message))})
+        )
     except ValueError as error:
         raise InvalidTurn(f"a {message.type} message cannot be stored: {error}") from error
 
@@ -109,6 +111,6 @@ def _message_of(turn: Turn) -> BaseMessage:
     given = kept_message(turn)
     if given is not None and LANGCHAIN_KEY in given:
         with suppress(ValueError, TypeError, KeyError, AttributeError):  # an application's own metadata of that name
-            return messages_from_dict([media_named(given[LANGCHAIN_KEY])])[0]
+            return messages_from_dict([replace_media_by_names(given[LANGCHAIN_KEY])])[0]
     of_role = AIMessage if turn.role == "assistant" else HumanMessage
     return of_role(turn.text or turn.caption or "", name=turn.speaker)

@@ -243,7 +243,7 @@ def _time_of(given: datetime | int, now: datetime, memory: EvimemMemory) -> date
     try:
         time = datetime.fromtimestamp(given, timezone.utc) if isinstance(given, int) else given
         is_same, naive = (time.tzinfo is None) == (now.tzinfo is None), now.tzinfo is None
-        return time if is_same else memory._core.store.times.now(time.timestamp(), naive=naive)
+        return time if is_same else memory._core.store.times.local_now(time.timestamp(), naive=naive)
     except (AttributeError, OverflowError, ValueError, OSError) as error:
         raise InvalidQuery(f"the timestamp is {shown(given)}; expected seconds since 1970 of the calendar") from error
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
-from ..loaders.chat_messages import ChatMessage, holds_media, media_named, read_message
+from ..loaders.chat_messages import ChatMessage, contains_media, read_message, replace_media_by_names
 from ..text.memory_fence import without_blocks
 from ..types.values import Turn
 
@@ -46,8 +46,8 @@ def message_of(turn: Turn) -> Any:
     It is never a system message or one of a tool: a prompt takes it as said in the conversation.
     """
     kept = kept_message(turn)
-    sent = None if kept is None else media_named(kept)
-    if sent is not None and LANGCHAIN_KEY not in sent and not holds_media(sent):
+    sent = None if kept is None else replace_media_by_names(kept)
+    if sent is not None and LANGCHAIN_KEY not in sent and not contains_media(sent):
         return sent
     role = "assistant" if turn.role == "assistant" else "user"
     return {"role": role, "content": turn.text or turn.caption or ""}

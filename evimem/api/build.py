@@ -14,16 +14,16 @@ from functools import cache, partial
 from threading import Thread
 from typing import Any, TypeAlias
 
-from ..db.atomic_files import kind_of, new_database
+from ..db.atomic_files import create_database, kind_of
 from ..db.connection import Connection
-from ..db.encryption import Key, given_key
-from ..db.postgres_schema import copy_rows, differing
+from ..db.encryption import Key, optional_key
+from ..db.postgres_schema import copy_rows, find_differing_tables
 from ..db.schema import migrate
 from ..db.tables import Tables
 from ..errors import DiskFull, EvimemError, InvalidQuery, StoreCorrupt, StoreError, StoreReadOnly, shown
-from ..ingest.partitions import UserTask, building, files_of, tasks_of
-from ..loaders.formats import turn_of
-from ..store.open_file import open_checked, real_path
+from ..ingest.partitions import UserTask, list_dataset_files, lock_build, split_by_user
+from ..loaders.formats import parse_turn
+from ..store.open_file import open_checked, resolve_memory_path
 from ..types.public_value import AnyPath, is_server
 from ..types.results import AddReport, BuildReport, CopyReport
 from ..types.values import Turn
@@ -78,25 +78,25 @@ def build(
     """
     started, said = time.monotonic(), checked_progress(progress)
     count = checked_count("workers", workers or os.cpu_count() or 1, 1)
-    files = files_of(checked_path("dataset", dataset))
+    files = list_dataset_files(checked_path("dataset", dataset))
     place_of(target, "target")  # makes it
     noted = f"{files[0]}.manifest" if is_server(target) else os.path.join(target, "build.manifest")
     if unknown := sorted(options.keys() - _OPTIONS):
         raise InvalidQuery(f"build takes no {unknown[0]}=; expected {', '.join(sorted(_OPTIONS))}")
     work = partial(build_user, os.fspath(target), by, options)
     tally = _Tally()
-    with building(checked_path("manifest", manifest or noted)) as (known, parts):
+    with lock_build(checked_path("manifest", manifest or noted)) as (known, parts):
 
         def left() -> Iterator[UserTask]:
-            for task in tasks_of(files, by, parts, lambda item: tally.refuse(str(item))):
-                if known.has(key_of(task.user), task.digest):
+            for task in split_by_user(files, by, parts, lambda item: tally.refuse(str(item))):
+                if known.is_done(key_of(task.user), task.digest):
                     tally.counts["done"] += 1
                 else:
                     yield task
 
         def record_done(done: list[tuple[UserTask, Built]]) -> None:
             whole = [(task, built) for task, built in done if not built.error]
-            known.add(
+            known.mark_done(
                 [
                     {"user": key_of(task.user), "digest": task.digest, "turns": built.turns, "facts": built.facts}
                     for task, built in whole
@@ -147,9 +147,9 @@ def _built(target: str, by: str, options: Mapping[str, Any], task: UserTask) -> 
     refused: list[str] = []
 
     def turns() -> Iterator[Turn]:
-        for number, line in enumerate(task.lines(), start=1):
+        for number, line in enumerate(task.read_lines(), start=1):
             try:
-                yield turn_of(line, beside=by)
+                yield parse_turn(line, beside=by)
             except ValueError as error:
                 refused.append(f"{shown(task.user)}, line {number} of theirs: {error}")
 
@@ -168,9 +168,9 @@ def _built(target: str, by: str, options: Mapping[str, Any], task: UserTask) -> 
 def _place(target: str) -> Any:
     """Return where memories stand; of a server, with a connection that is kept from one user to the next."""
     if is_server(target):
-        from ..db.postgres_connections import server  # noqa: PLC0415 - it needs an extra
+        from ..db.postgres_connections import borrow_server  # noqa: PLC0415 - it needs an extra
 
-        server(target)
+        borrow_server(target)
     return place_of(target, "target")
 
 
@@ -323,8 +323,8 @@ def copy(
         raise InvalidQuery("user is given but both paths are those of files; leave it out")
     owner = key_of(user) if served else None
     with (
-        _source(source, owner, given_key(key)) as old,
-        _target(target, owner, given_key(target_key, "target_key")) as new,
+        _source(source, owner, optional_key(key)) as old,
+        _target(target, owner, optional_key(target_key, "target_key")) as new,
         old.reading(),
         new.writing(),
     ):
@@ -332,7 +332,7 @@ def copy(
         if owner is not None and kept != owner:
             raise StoreError(f"{old.name!r} belongs to another user of a pool; give that user's id")
         copied = copy_rows(old, new, said)
-        if verify and (wrong := differing(new, copied)):
+        if verify and (wrong := find_differing_tables(new, copied)):
             raise StoreCorrupt(f"{new.name!r} did not keep what was written to {', '.join(wrong)}; nothing was copied")
         if kept is not None:
             new.set_meta("owner", kept)
@@ -343,14 +343,14 @@ def copy(
 @contextmanager
 def _source(path: AnyPath, owner: str | None, key: Key | None) -> Iterator[Tables]:
     if owner is not None and is_server(path):
-        from ..db.postgres import is_tenant  # noqa: PLC0415 - it needs an extra
+        from ..db.postgres import tenant_exists  # noqa: PLC0415 - it needs an extra
 
         with _open_server(path, owner) as db:
-            if not is_tenant(db):
+            if not tenant_exists(db):
                 raise InvalidQuery(f"there is no memory of this user at {db.name!r}; check the user id")
             yield db
         return
-    file = real_path(checked_path("source", path))
+    file = resolve_memory_path(checked_path("source", path))
     if kind_of(file) is None:
         raise InvalidQuery(f"there is no memory at {str(file)!r}; give the path of one")
     with closing(open_checked(file, None, 5.0, key)) as opened:
@@ -363,10 +363,10 @@ def _target(path: AnyPath, owner: str | None, key: Key | None) -> Iterator[Table
         with _open_server(path, owner) as db:
             yield db
         return
-    file = real_path(checked_path("target", path))
-    with new_database(file, "nothing was copied") as temporary, closing(Connection(temporary, key=key)) as made:
+    file = resolve_memory_path(checked_path("target", path))
+    with create_database(file, "nothing was copied") as temporary, closing(Connection(temporary, key=key)) as made:
         migrate(made)
-        made.trust()  # its log goes when it is closed
+        made.mark_verified()  # its log goes when it is closed
         made.name = str(file)
         yield made
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from ..errors import InvalidQuery, InvalidTurn, describe_safely, shown
-from ..loaders.chat_messages import ChatMessage, question_in, read_message
+from ..loaders.chat_messages import ChatMessage, last_user_text, read_message
 from ..page.question import Asked, read_messages
 from ..query.analysis import check_asked
 from ..raw.validate import AS_GIVEN, LocalTimes
@@ -106,7 +106,7 @@ def checked_question(value: str | Iterable[Mapping[str, Any]]) -> Asked:
     if not isinstance(value, str):
         messages = checked_items("question_or_messages", value, "messages")
         try:
-            value = question_in(messages)
+            value = last_user_text(messages)
         except ValueError as error:
             raise InvalidQuery(f"question_or_messages cannot be read: {error}") from error
     asked = without_blocks(value)
@@ -151,7 +151,7 @@ def checked_time(name: str, value: TimeInput | None, times: LocalTimes = AS_GIVE
             "'2024-03-12T18:20', or 'now'"
         ) from error
     try:
-        return times.read(given)
+        return times.to_local(given)
     except (ValueError, TypeError, OverflowError) as error:
         raise InvalidQuery(f"{name} is {shown(value)}, which cannot be read in the timezone: {error}") from error
 

@@ -19,7 +19,7 @@ from time import time
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ..db.jobs import PAGE_JOBS
-from ..db.tables import is_text
+from ..db.tables import is_storable_text
 from ..embedding.static_embedder import forget_words
 from ..errors import (
     DiskFull,
@@ -221,7 +221,7 @@ class Core:
         last = self.store.roster().last
         seconds = self.clock()
         try:
-            return self.store.times.now(seconds, naive=last is not None and last.tzinfo is None)
+            return self.store.times.local_now(seconds, naive=last is not None and last.tzinfo is None)
         except (ValueError, OverflowError, OSError) as error:
             raise InvalidQuery(
                 f"clock returned {shown(seconds)}, which is beyond the calendar ({error}); expected seconds since 1970"
@@ -311,7 +311,7 @@ class Core:
             self.store.require_writable()
             (old,) = self.store.read([turn_id])
             new = correct_text(old, text, self.now())
-            storing = clearing_word_caches(self.ingestion(strict=True, replace=True).store([new]))
+            storing = clearing_word_caches(self.ingestion(strict=True, replace=True).store_batch([new]))
             watch.outcome = report = yield from watch.listen(storing)
         return report
 
@@ -329,7 +329,7 @@ class Core:
         from ..ingest.remember import Remembering
 
         given, of = checked_messages(messages), checked_text("session", session) or ""
-        if not is_text(of):
+        if not is_storable_text(of):
             raise InvalidQuery(f"session {shown(of)} has a lone surrogate; give it as valid Unicode")
         moment, ingestion = self.time("time", time), self.ingestion(strict=strict)
         remembering = Remembering(self.store, given, of, moment, ingestion, again=again, replace=replace)
@@ -338,11 +338,11 @@ class Core:
     def import_(self, path: AnyPath, progress: Progress | None) -> Flow[AddReport]:
         """Add the turns and facts of an export; see `Memory.import_`."""
         from ..ingest.import_file import import_batches
-        from ..ingest.markdown_files import import_folder, is_folder
+        from ..ingest.markdown_files import import_folder, is_markdown_export
 
         file = checked_path("path", path)
         given: dict[str, Any] = {"deferred": self.remote, "jobs": self.jobs, "times": self.store.times}
-        if is_folder(file):
+        if is_markdown_export(file):
             batches = import_folder(self.store, file, **given)
         else:
             batches = import_batches(self.store, file, self.extractor, **given)
@@ -359,7 +359,7 @@ class Core:
         if form == "jsonl":
             write_export(to, self.store.export_rows(), tell)
         else:
-            write_folder(to, self.store.pairs(), tell)
+            write_folder(to, self.store.turns_with_facts(), tell)
 
     def forget(self, named: Mapping[str, Any]) -> EraseReport:
         """Erase the turns that one argument of `Memory.forget` names; None for those that were not given."""
@@ -616,10 +616,10 @@ class Core:
         return EnrichReport(done, sum(reasons.values()), first, dict(reasons), dict(self.store.health().failed))
 
     def _queued_links(self) -> Iterator[Flow[int]]:
-        from ..ingest.deferred import embed_pending, index_again
+        from ..ingest.deferred import embed_pending, reindex_turns
 
         yield from map(self._read, self._each_once("facts"))
-        yield from map(partial(index_again, self.store), self._each_once("terms"))
+        yield from map(partial(reindex_turns, self.store), self._each_once("terms"))
         while self.store.due("vector", 1):
             yield embed_pending(self.store, "vector")
         while self.store.due("link", 1):
@@ -664,7 +664,7 @@ class Core:
     def problems(self, tell: Progress) -> list[str]:
         """Return the damage, and report how many turns were checked."""
         problems: list[str] = []
-        with closing(self.store.check(self.extractor)) as found:
+        with closing(self.store.find_damage(self.extractor)) as found:
             for one in found:
                 if isinstance(one, str):
                     problems.append(one)
@@ -702,7 +702,7 @@ class Core:
         With `most`, read them only where they are no more turns than that: a search must not wait for a large import.
         Where nothing can be written, go on with the facts that are there; `health` says how many turns wait.
         """
-        if self.store.read_only or (most is not None and self.store.backlog("facts", most + 1) > most):
+        if self.store.read_only or (most is not None and self.store.count_untried_jobs("facts", most + 1) > most):
             return
         with suppress(StoreReadOnly, DiskFull):
             while jobs := self.store.new_jobs("facts", PAGE_JOBS):
@@ -766,7 +766,7 @@ class Core:
             facts = {fact.id: fact for fact in (*read_facts(self.extractor, hit.turn).value, *hit.facts)}
             return replace(hit, facts=tuple(sorted(facts.values(), key=lambda fact: fact.span[0])))
 
-        waiting = self.store.waiting("facts", [hit.turn.id for hit in hits])
+        waiting = self.store.turns_with_pending_job("facts", [hit.turn.id for hit in hits])
         return tuple(add_facts(hit) if hit.turn.id in waiting else hit for hit in hits)
 
 

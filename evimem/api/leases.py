@@ -13,7 +13,9 @@ from ..store.keeper import Keeper
 from .core import Core
 
 # Calls that iterate over the file.
-ITERATED = frozenset({"turns", "pairs", "export_rows", "turns_to_extract", "index_vectors", "rebuild", "check"})
+ITERATED = frozenset(
+    {"turns", "turns_with_facts", "export_rows", "turns_to_extract", "index_vectors", "rebuild", "find_damage"}
+)
 
 
 class PooledStore:

@@ -835,7 +835,7 @@ class Memory:
             StoreBusy: Another process or another `open` has the file open.
             InvalidQuery: The key is no key, or the memory is on a server.
         """
-        self._core.store.rekey(Key.of(key))
+        self._core.store.rekey(Key.check_given(key))
 
     def export(
         self, path: str | PathLike[str], *, format: ExportFormat = "jsonl", progress: Progress | None = None

@@ -11,7 +11,7 @@ from time import time
 from typing import TYPE_CHECKING, Any, get_args
 
 from ..db.atomic_files import make_folder
-from ..db.encryption import given_key
+from ..db.encryption import optional_key
 from ..embedding.static_embedder import StaticEmbedder
 from ..errors import DimensionMismatch, InvalidQuery, shown
 from ..protocols import AsyncEmbedder, Embedder, Extractor
@@ -169,7 +169,9 @@ def open_async(  # noqa: PLR0913 - the parts of a memory
 def _file_of(path: AnyPath | None, place: Mapping[str, Any]) -> AnyPath | None:
     """Return the file of a user in the folder of a pool; any other path as it is given."""
     owner = place.get("owner")
-    return path if path is None or owner is None or is_server(path) else Folder(checked_path("path", path)).of(owner)
+    return (
+        path if path is None or owner is None or is_server(path) else Folder(checked_path("path", path)).locate(owner)
+    )
 
 
 def _place_settings(
@@ -261,7 +263,7 @@ def open_store(
 
         return PostgresStore(str(path), owner, *made, clock=clock, **how)
     file = checked_path("path", path)
-    return SqliteStore(file, *made, owner=owner, read_only=read_only, key=given_key(key), clock=clock, **how)
+    return SqliteStore(file, *made, owner=owner, read_only=read_only, key=optional_key(key), clock=clock, **how)
 
 
 def _check_embedder(store: Keeper, embedder: Embedder | AsyncEmbedder) -> None:
@@ -275,7 +277,7 @@ def _check_embedder(store: Keeper, embedder: Embedder | AsyncEmbedder) -> None:
 def has_memory(path: AnyPath, user: str | None = None) -> bool:
     """Return whether there is a memory at a path: a file, or one by its mark; else, of a user."""
     if (owner := _owner(path, user)) is not None:
-        return place_of(path, "path").has(owner)
+        return place_of(path, "path").has_user(owner)
     file = checked_path("path", path)
     return file.exists() or mark_path(file).exists()
 
@@ -339,13 +341,13 @@ class Folder:
         self._root = root
         make_folder(root)
 
-    def of(self, key: str) -> Path:
+    def locate(self, key: str) -> Path:
         """Return the path of a user's memory, in a folder that is there."""
         path = self._path(key)
         make_folder(path.parent)
         return path
 
-    def has(self, key: str) -> bool:
+    def has_user(self, key: str) -> bool:
         """Return whether a user has a memory."""
         return self._path(key).exists()
 

@@ -16,7 +16,7 @@ from itertools import repeat
 from os import PathLike
 from typing import Any, cast, get_args
 
-from ..db.encryption import Key, given_key
+from ..db.encryption import Key, optional_key
 from ..db.safe_context import safe_context
 from ..embedding.static_embedder import StaticEmbedder
 from ..errors import (
@@ -127,7 +127,7 @@ class MemoryPool:
         if "reranker" in options:  # its failures are counted for all memories
             options["reranker"] = bound_reranker(options["reranker"])
         self._options = options
-        self._key = key if callable(key) else given_key(key)
+        self._key = key if callable(key) else optional_key(key)
         self._reembeds = False  # whether memories may have been built with another embedder than that of the options
         self._former: Embedder | None = None
         self._lock = threading.RLock()  # held for bookkeeping only, never while a file is used
@@ -204,7 +204,7 @@ class MemoryPool:
 
     def __contains__(self, user_id: object) -> bool:
         """Return whether a user has a memory, which may be empty. Raise InvalidQuery as `open` does."""
-        return self._place.has(key_of(user_id))
+        return self._place.has_user(key_of(user_id))
 
     def count(self) -> int:
         """Return how many users have a memory, open or not, for metrics. It lists the folder.
@@ -256,7 +256,7 @@ class MemoryPool:
             self._options = {**self._options, "embedder": new}
             self._reembeds = True
         for key, secret in zip(found, secrets, strict=False):
-            if not self._place.has(key):
+            if not self._place.has_user(key):
                 continue  # erased since
             with self._lease(key, secret=cast("Key | None", secret)) as (core, lease):
                 memory = Memory(core, self._llm, self._lending(lease))
@@ -454,7 +454,7 @@ class MemoryPool:
 
     def _open_file(self, key: str, secret: Key | None) -> Core:
         """Open a file, for the blocks that have lent their place where there are such."""
-        path = self._place.of(key)
+        path = self._place.locate(key)
         with self._guard():
             kept = self._leases.find_open(key)
         options = {**self._options, "key": secret}
@@ -539,14 +539,14 @@ class MemoryPool:
         if not callable(self._key):
             return self._key
         key_of(user_id)
-        return Key.of(self._key(user_id), f"the key of {shown(user_id)}")
+        return Key.check_given(self._key(user_id), f"the key of {shown(user_id)}")
 
     def _is_there(self, key: str) -> bool:
         """Return whether a user has a memory, or a block that is about to make one."""
         with self._guard():
             if self._leases.has_block(key):
                 return True
-        return self._place.has(key)
+        return self._place.has_user(key)
 
     def _guard(self) -> threading.RLock:
         """Return the lock, for a `with` statement; in the child of a fork, one of its own, with nothing open."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..db.encryption import given_key
+from ..db.encryption import optional_key
 from ..errors import InvalidQuery
 from ..store.put_back import put_back
 from ..types.public_value import AnyPath, is_server
@@ -30,6 +30,6 @@ def restore(backup: AnyPath, path: AnyPath, *, key: bytes | str | None = None) -
     """
     if is_server(backup) or is_server(path):
         raise InvalidQuery("restore takes files; a server restores what it backed up by itself: see pg_basebackup")
-    done = put_back(checked_path("backup", backup), checked_path("path", path), given_key(key))
+    done = put_back(checked_path("backup", backup), checked_path("path", path), optional_key(key))
     replaced = None if done.replaced is None else str(done.replaced)
     return RestoreReport(done.turns, done.forgotten, replaced)

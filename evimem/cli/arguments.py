@@ -28,7 +28,7 @@ from ..db.postgres_address import show_address
 from ..errors import EvimemError, InvalidQuery, code_of_error
 from ..types import results, values
 from ..types.public_value import AnyPath, is_server
-from .page import Screen, visible, write_note
+from .page import Screen, escape_control_characters, write_note
 
 Settings: TypeAlias = dict[str, Any]  # of `evimem.open`: the model, and the reaction to its failures
 
@@ -53,7 +53,7 @@ class Exit(IntEnum):
     INTERRUPTED = 130, "interrupted by Ctrl-C; finished work is kept, the same command continues"
 
 
-def code_of(error: EvimemError) -> Exit:
+def exit_code_of(error: EvimemError) -> Exit:
     """Return the exit code that an error leads to."""
     code = code_of_error(error).exit
     return next(one for one in Exit if one == code)
@@ -127,7 +127,7 @@ _HELP = {  # of arguments that several commands have, where the docstring of the
 }
 
 
-def function_of(command: str) -> Callable[..., Any]:
+def import_command(command: str) -> Callable[..., Any]:
     """Import the function of a command."""
     module = import_module(f".{COMMANDS[command].module}", __package__)
     function: Callable[..., Any] = getattr(module, f"{command}_" if keyword.iskeyword(command) else command)
@@ -161,7 +161,7 @@ class Parser(argparse.ArgumentParser):
         super().error(_ADDRESS.sub("an address (not shown)", message))
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        super()._print_message(visible(message), file)
+        super()._print_message(escape_control_characters(message), file)
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
@@ -169,7 +169,7 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, max_help_position=26)
 
 
-def parser(words: Sequence[str]) -> argparse.ArgumentParser:
+def make_parser(words: Sequence[str]) -> argparse.ArgumentParser:
     """Return the parser of these words. Where they begin with a command, it knows the options of that one only.
 
     It sets `command` and `parser`, the parser of the command, and `takes`, the names of its function's arguments.
@@ -184,7 +184,7 @@ def parser(words: Sequence[str]) -> argparse.ArgumentParser:
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
     output = output_options()
     for name in words[:1] if set(words[:1]) & set(COMMANDS) else COMMANDS:
-        says = (inspect.getdoc(function_of(name)) or "").partition("\n\nArgs:\n")[0]
+        says = (inspect.getdoc(import_command(name)) or "").partition("\n\nArgs:\n")[0]
         own = commands.add_parser(name, help=says.partition("\n")[0], description=says, parents=[output])
         own.set_defaults(command=name, parser=own)
         if name in words[:1]:
@@ -202,22 +202,22 @@ def output_options() -> Parser:
 
 
 def _add_arguments(parser: argparse.ArgumentParser, name: str) -> None:
-    command, function = COMMANDS[name], function_of(name)
+    command, function = COMMANDS[name], import_command(name)
     own = inspect.signature(function).parameters
     opens = "memory" in own
     if opens:
-        parser.add_argument("path", metavar="PATH", type=_place, help=_HELP["path"])
+        parser.add_argument("path", metavar="PATH", type=_parse_path_or_address, help=_HELP["path"])
         parser.add_argument("--user", metavar="ID", help=_HELP["user"])
-    takes = {one.name for one in own.values() if add_argument(parser, one, function, _HELP | _told(function))}
+    takes = {one.name for one in own.values() if add_argument(parser, one, function, _HELP | _argument_help(function))}
     if command.like:
         source = read_declaration(command.like)
-        says, left_out = _told(source) | _HELP | _told(function), {*command.without, *own}
+        says, left_out = _argument_help(source) | _HELP | _argument_help(function), {*command.without, *own}
         for one in inspect.signature(source).parameters.values():
             optional = one.replace(kind=one.KEYWORD_ONLY)
             if one.default is not one.empty and one.name not in left_out:
                 takes |= {one.name} if add_argument(parser, optional, source, says) else set()
     if command.model:
-        add_model(parser, asks=command.model == "asks")
+        add_model_options(parser, asks=command.model == "asks")
     parser.set_defaults(takes=takes | ({"settings"} & set(own)), opens=opens)
 
 
@@ -248,7 +248,7 @@ def add_argument(
     return True
 
 
-def _told(function: Callable[..., Any]) -> dict[str, str]:
+def _argument_help(function: Callable[..., Any]) -> dict[str, str]:
     """Return the first sentence of a docstring about each argument."""
     section = (inspect.getdoc(function) or "").partition("\nArgs:\n")[2].partition("\n\n")[0]
     found = {}
@@ -258,17 +258,17 @@ def _told(function: Callable[..., Any]) -> dict[str, str]:
     return found
 
 
-def _path(text: str) -> Path:
+def _parse_path(text: str) -> Path:
     if _ADDRESS.match(text):
         raise argparse.ArgumentTypeError("here a file is expected, not a server")
     return Path(text)
 
 
-def _place(text: str) -> Path | str:
-    return text if is_server(text) else _path(text)
+def _parse_path_or_address(text: str) -> Path | str:
+    return text if is_server(text) else _parse_path(text)
 
 
-def _json(text: str) -> Any:
+def _parse_json(text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
@@ -280,11 +280,11 @@ _TYPES: dict[str, dict[str, Any]] = {
     "int": {"type": int, "metavar": "N"},
     "float": {"type": float, "metavar": "NUMBER"},
     "bool": {"action": "store_true"},
-    "Path": {"type": _path, "metavar": "PATH"},
+    "Path": {"type": _parse_path, "metavar": "PATH"},
     "PathLike": {"metavar": "PATH"},
-    "AnyPath": {"type": _place, "metavar": "PATH"},
+    "AnyPath": {"type": _parse_path_or_address, "metavar": "PATH"},
     "TimeInput": {"metavar": "TIME"},
-    "Mapping": {"type": _json, "metavar": "JSON"},
+    "Mapping": {"type": _parse_json, "metavar": "JSON"},
     "Collection": {"action": "append", "metavar": "ID"},
 }
 
@@ -306,7 +306,7 @@ MODEL_OPTIONS = (
 )  # fmt: skip
 
 
-def add_model(parser: argparse.ArgumentParser, *, asks: bool = False) -> None:
+def add_model_options(parser: argparse.ArgumentParser, *, asks: bool = False) -> None:
     """Add the options of a chat model; where it `asks`, the one for its failure on a question."""
     group = parser.add_argument_group("chat model", "optional; without --llm nothing leaves this machine")
     add = group.add_argument
@@ -329,7 +329,7 @@ def add_model(parser: argparse.ArgumentParser, *, asks: bool = False) -> None:
         add("--on-model-error", choices=("raise", "offline"), help=fails)
 
 
-def model(options: argparse.Namespace) -> evimem.OpenAI | None:
+def model_from_options(options: argparse.Namespace) -> evimem.OpenAI | None:
     """Return the chat model that the options name, if any."""
     if not getattr(options, "llm", False):
         return None
@@ -339,13 +339,13 @@ def model(options: argparse.Namespace) -> evimem.OpenAI | None:
         answer_model=options.answer_model,
         extract_model=options.extract_model,
         base_url=options.base_url,
-        prices=prices(options),
+        prices=parse_prices(options),
         api_key=os.environ.get(options.key_from) if options.key_from else None,
         **{name: value for name in ("deadline", "concurrency") if (value := getattr(options, name)) is not None},
     )
 
 
-def prices(options: argparse.Namespace) -> dict[str, tuple[float, float]]:
+def parse_prices(options: argparse.Namespace) -> dict[str, tuple[float, float]]:
     """Return dollars per million input and output tokens by the name of a model. Raise ValueError for other words."""
     given = getattr(options, "price_of", None) or ()
     found = {name: (float(sent), float(received)) for name, sent, received in given}
@@ -356,7 +356,7 @@ def check_model_options(options: argparse.Namespace) -> str | None:
     """Return the error in the options of the chat model; None if there is none."""
     named = [name for name in MODEL_OPTIONS if getattr(options, name, None) is not None]
     try:
-        prices(options)
+        parse_prices(options)
     except ValueError as error:
         return f"--price-of: {error}; expected NAME IN OUT, such as gpt-4o 2.5 10"
     if (seconds := getattr(options, "deadline", None)) is not None and not seconds > 0:
@@ -370,7 +370,7 @@ def check_model_options(options: argparse.Namespace) -> str | None:
     return f"--{named[0].replace('_', '-')} needs --llm; add it, or leave the option out" if named else None
 
 
-def key_given(path: AnyPath) -> Settings:
+def read_key_from_environment(path: AnyPath) -> Settings:
     """Return the key of encrypted files that EVIMEM_KEY holds: 64 hex digits for 32 bytes, else a passphrase.
 
     It is no option, as a command line is seen by every user of a machine; that of a server takes none.
@@ -381,30 +381,30 @@ def key_given(path: AnyPath) -> Settings:
     return {"key": bytes.fromhex(text) if re.fullmatch("[0-9a-fA-F]{64}", text) else text}
 
 
-def existing(path: AnyPath, user: str | None = None, **settings: Any) -> evimem.Memory:
+def open_existing(path: AnyPath, user: str | None = None, **settings: Any) -> evimem.Memory:
     """Open an existing memory. Raise InvalidQuery if there is none: a command that reads must not create one."""
     from ..api.open import has_memory  # noqa: PLC0415 - most of the package, which not every command needs
 
     if not has_memory(path, user):
-        where = shown_path(path)
+        where = display_path(path)
         who = "" if user is None else f" of {user!r}"
         raise InvalidQuery(f"there is no memory{who} at {where!r}; `evimem ingest {where} FILE` creates one")
-    return evimem.open(path, user=user, **key_given(path), **settings)
+    return evimem.open(path, user=user, **read_key_from_environment(path), **settings)
 
 
-def shown_path(path: AnyPath) -> str:
+def display_path(path: AnyPath) -> str:
     """Return the name of a memory: a file by its path, a server without role, password and parameters."""
     if not isinstance(path, str):
         return str(path)
     return show_address(path)
 
 
-def run(argv: Sequence[str] | None = None) -> int:
+def run_command_line(argv: Sequence[str] | None = None) -> int:
     """Run a command of `evimem` and return its exit code. An expected error is printed as one line on stderr."""
-    return run_words(_options, argv)
+    return parse_and_run(_parse_words, argv)
 
 
-def run_words(read: Callable[[Sequence[str]], argparse.Namespace], argv: Sequence[str] | None = None) -> int:
+def parse_and_run(read: Callable[[Sequence[str]], argparse.Namespace], argv: Sequence[str] | None = None) -> int:
     """Run the options that `read` makes of the words: options with `run`, a function of them and of a screen."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -415,41 +415,44 @@ def run_words(read: Callable[[Sequence[str]], argparse.Namespace], argv: Sequenc
     except SystemExit as stop:  # argparse has printed the reason
         return stop.code if isinstance(stop.code, int) else Exit.USAGE
     except EvimemError as error:
-        return _fail(str(error), code_of(error))
+        return _print_failure(str(error), exit_code_of(error))
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
     except BrokenPipeError:  # the program that reads the output has ended, such as `head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.OK
     except OSError as error:
-        return _fail(f"{error.filename or 'a file'!r}: {error.strerror or error}", Exit.INPUT)
+        return _print_failure(f"{error.filename or 'a file'!r}: {error.strerror or error}", Exit.INPUT)
 
 
-def _options(words: Sequence[str]) -> argparse.Namespace:
+def _parse_words(words: Sequence[str]) -> argparse.Namespace:
     if not words:
-        parser(words).print_help(sys.stderr)
+        make_parser(words).print_help(sys.stderr)
         raise SystemExit(Exit.USAGE)
     if words[0][:1] not in ("", "-") and words[0] not in COMMANDS:
         near = get_close_matches(words[0], COMMANDS, 1)
         hint = f"did you mean {near[0]!r}? " if near else ""
         Parser(prog="evimem").error(f"there is no command {words[0]!r}; {hint}`evimem --help` lists them")
-    options = parser(words).parse_args(words, argparse.Namespace(run=_command))
+    options = make_parser(words).parse_args(words, argparse.Namespace(run=_call_command))
     if wrong := check_model_options(options):
         options.parser.error(wrong)
     return options
 
 
-def _command(options: argparse.Namespace, screen: Screen) -> Exit:
+def _call_command(options: argparse.Namespace, screen: Screen) -> Exit:
     """Call the function of a command with the given arguments; the rest are as the function says."""
-    function = function_of(options.command)
+    function = import_command(options.command)
     settings: Settings = {}
     if COMMANDS[options.command].model:
-        settings = {"llm": model(options), "on_model_error": getattr(options, "on_model_error", None) or "raise"}
+        settings = {
+            "llm": model_from_options(options),
+            "on_model_error": getattr(options, "on_model_error", None) or "raise",
+        }
     options.settings = settings
     given: dict[str, Any] = {name: getattr(options, name) for name in options.takes if hasattr(options, name)}
     try:
         if options.opens:
-            with existing(options.path, options.user, **settings) as memory:
+            with open_existing(options.path, options.user, **settings) as memory:
                 ended: Exit = function(memory, screen, **given)
         else:
             ended = function(screen, **given)
@@ -458,6 +461,6 @@ def _command(options: argparse.Namespace, screen: Screen) -> Exit:
     return ended
 
 
-def _fail(message: str, code: Exit) -> Exit:
+def _print_failure(message: str, code: Exit) -> Exit:
     write_note(sys.stderr, f"evimem: {' '.join(message.split())}")
     return code

@@ -20,8 +20,8 @@ from ..types.results import Answer
 from ..types.values import Turn
 from . import views
 from .arguments import Exit, Misused
-from .page import BLANK, Block, Heading, Piece, Screen, line, table
-from .views import count_noun, day, trace_page
+from .page import BLANK, Block, Heading, Piece, Screen, make_line, make_table
+from .views import count_noun, format_day, trace_page
 
 QUESTIONS = (
     "When did Mira adopt her puppy?",
@@ -56,30 +56,36 @@ def demo(screen: Screen, *, keep: Path | None = None) -> Exit:
         memory.extend(turns)
         found, took = memory.stats(), time.perf_counter() - started
         size = f"{count_noun(found.turns, 'turn')} in {count_noun(found.sessions, 'session')}"
-        since = f"{day(turns[0].time)} to {day(turns[-1].time)}"
+        since = f"{format_day(turns[0].time)} to {format_day(turns[-1].time)}"
         what = f"{size}, {since}: ingested in {took:.1f} s, {count_noun(found.facts, 'fact')} found."
         why = "No model, no API key, no network: nothing is concluded, the lines to read are quoted, best first."
-        screen.page([Heading("Mira and Tomas, old friends, over a year"), line(what), line(Piece(why, "dim")), BLANK])
+        screen.print_page(
+            [Heading("Mira and Tomas, old friends, over a year"), make_line(what), make_line(Piece(why, "dim")), BLANK]
+        )
         answers = [memory.ask(question) for question in QUESTIONS]
         for question, answer in zip(QUESTIONS, answers, strict=True):
-            screen.page(views.answer_page(question, answer, by_id))
+            screen.print_page(views.answer_page(question, answer, by_id))
             memory.keep_trace(answer.trace)
-        screen.page(
-            [Heading("The same questions with a model, played from a recording"), line(Piece(RECORDED, "dim")), BLANK]
+        screen.print_page(
+            [
+                Heading("The same questions with a model, played from a recording"),
+                make_line(Piece(RECORDED, "dim")),
+                BLANK,
+            ]
         )
         recorded = dict(_recorded_answers(path))
         for question, answer in recorded.items():
-            screen.page(views.answer_page(question, answer, by_id))
+            screen.print_page(views.answer_page(question, answer, by_id))
     more = {"Keep this memory and ask more:  ": "evimem demo --keep friends.evimem"}
     if keep:
         more = {"Ask more:                       ": f'evimem ask {keep} "Who is having twins?"'}
     more["Ingest a chat of your own:      "] = "evimem ingest my.evimem chat.json"
-    hints = [line(says, Piece(command, "strong")) for says, command in more.items()]
+    hints = [make_line(says, Piece(command, "strong")) for says, command in more.items()]
     data = {"turns": found.turns, "facts": found.facts, "seconds": took}
-    told = [answer_data(answer, by_id) for answer in answers]
-    with_a_model = [answer_data(answer, by_id) for answer in recorded.values()]
+    told = [answer_to_json(answer, by_id) for answer in answers]
+    with_a_model = [answer_to_json(answer, by_id) for answer in recorded.values()]
     shown = {**data, "answers": told, "recorded_answers_of_a_model": with_a_model}
-    screen.show([*trace_page(answers[0].trace), *hints], shown)
+    screen.print_page_or_json([*trace_page(answers[0].trace), *hints], shown)
     return Exit.OK
 
 
@@ -123,7 +129,7 @@ def ask(
                 memory.keep_trace(answer.trace)
         except (StoreError, UnknownTurn, TraceMismatch) as error:
             # The answer is valid even if its trace cannot or must not be kept.
-            screen.note(f"evimem: the trace was not stored: {error}")
+            screen.print_note(f"evimem: the trace was not stored: {error}")
         return trace_page(answer.trace) if trace else []
 
     given["loop"] = loop
@@ -131,38 +137,40 @@ def ask(
         answer = _print_stream(memory, screen, question, given) if stream else memory.ask(question, **given)
     except ModelError as error:
         if error.partial is not None:  # its trace names the evidence and the requests
-            screen.page(found(error.partial))
+            screen.print_page(found(error.partial))
         raise
-    turns = _cited_turns(memory, [answer])
+    turns = _read_cited_turns(memory, [answer])
     page = [*views.answer_page(question, answer, turns, streamed=stream), *found(answer)]
-    screen.show(page, answer_data(answer, turns) | ({"trace": answer.trace.to_dict()} if trace else {}))
-    return exit_of(answer)
+    screen.print_page_or_json(
+        page, answer_to_json(answer, turns) | ({"trace": answer.trace.to_dict()} if trace else {})
+    )
+    return exit_code_of_answer(answer)
 
 
 def _print_stream(memory: evimem.Memory, screen: Screen, question: str, given: Mapping[str, Any]) -> Answer:
     """Print the text of the answer as it comes; return the answer."""
-    screen.page([line(Piece("? ", "dim"), Piece(question, "strong"))])
+    screen.print_page([make_line(Piece("? ", "dim"), Piece(question, "strong"))])
     printed = False
     for piece in memory.ask(question, stream=True, **given):
         if isinstance(piece, str):
-            screen.stream(piece if printed else f"  {piece}")
+            screen.print_piece(piece if printed else f"  {piece}")
             printed = True
         elif isinstance(piece, evimem.Restarted):
-            screen.stream("\n  (void: that reply could not be used)\n" if printed else "")
+            screen.print_piece("\n  (void: that reply could not be used)\n" if printed else "")
             printed = False
         elif isinstance(piece, Answer):
             answer = piece
     if printed:
-        screen.stream("\n")
+        screen.print_piece("\n")
     return answer
 
 
-def _cited_turns(memory: evimem.Memory, answers: Sequence[Answer]) -> dict[str, Turn]:
+def _read_cited_turns(memory: evimem.Memory, answers: Sequence[Answer]) -> dict[str, Turn]:
     cited = {citation.turn_id for answer in answers for citation in answer.citations}
     return {turn_id: memory.turn(turn_id) for turn_id in sorted(cited)}
 
 
-def answer_data(answer: Answer, turns: Mapping[str, Turn]) -> dict[str, Any]:
+def answer_to_json(answer: Answer, turns: Mapping[str, Turn]) -> dict[str, Any]:
     """Return an answer for programs, each citation with who said it and when. The trace is left out."""
     data = {"question": answer.trace.question, **answer.to_dict()}
     del data["trace"]
@@ -172,7 +180,7 @@ def answer_data(answer: Answer, turns: Mapping[str, Turn]) -> dict[str, Any]:
     return data
 
 
-def exit_of(answer: Answer) -> Exit:
+def exit_code_of_answer(answer: Answer) -> Exit:
     """Return the exit code for an answer: abstaining is not failing."""
     if answer.abstained:
         return Exit.ABSTAINED
@@ -193,19 +201,21 @@ def block(memory: evimem.Memory, screen: Screen, message: str, **given: Any) -> 
     """
     found = memory.block(message, **given)
     if screen.as_json:
-        screen.show([], found.to_dict())
+        screen.print_page_or_json([], found.to_dict())
     elif found.text:
-        screen.stream(f"{found.text}\n")  # in no page, whose lines are wrapped: the text goes into a prompt as it is
+        screen.print_piece(
+            f"{found.text}\n"
+        )  # in no page, whose lines are wrapped: the text goes into a prompt as it is
     else:
         tokens = inspect.signature(evimem.Memory.block).parameters["tokens"].default
         is_too_small = (
             given.get("tokens", tokens) < tokens and memory.block(message, **{**given, "tokens": tokens}).text
         )
         short = f"nothing fits into {given.get('tokens')} tokens; {tokens} have room for some"
-        screen.note(f"evimem: {short if is_too_small else 'nothing to recall'}")
+        screen.print_note(f"evimem: {short if is_too_small else 'nothing to recall'}")
     if found.tier is not None and not screen.as_json:
         missing = "".join(f"; missing: {gap.text}" for gap in found.missing or ())
-        screen.note(f"evimem: the evidence is {found.tier.value}, {found.confidence or 0:.0%} sure{missing}")
+        screen.print_note(f"evimem: the evidence is {found.tier.value}, {found.confidence or 0:.0%} sure{missing}")
     return Exit.OK
 
 
@@ -228,15 +238,17 @@ def compare(memory: evimem.Memory, screen: Screen, question: str, *, as_publishe
         except InvalidQuery as error:
             if name in LOOPS:
                 raise
-            screen.note(f"evimem: {name}: {error}")  # it reads facts, and there are none
+            screen.print_note(f"evimem: {name}: {error}")  # it reads facts, and there are none
         except ModelError as error:
             if error.partial is None:
                 raise
             answers[name] = error.partial
-    turns = _cited_turns(memory, [*answers.values()])
-    data = {name: answer_data(one, turns) | {"found": list(views.found_by(one))} for name, one in answers.items()}
-    screen.show(views.comparison_page(question, answers), data)
-    codes = [exit_of(answer) for answer in answers.values()]
+    turns = _read_cited_turns(memory, [*answers.values()])
+    data = {
+        name: answer_to_json(one, turns) | {"found": list(views.found_turn_ids(one))} for name, one in answers.items()
+    }
+    screen.print_page_or_json(views.comparison_page(question, answers), data)
+    codes = [exit_code_of_answer(answer) for answer in answers.values()]
     return Exit.OK if Exit.OK in codes else codes[0]
 
 
@@ -250,7 +262,7 @@ def search(memory: evimem.Memory, screen: Screen, query: str, *, explain: bool =
         over: Whether to compare the query with turns, facts or both.
     """
     hits = memory.search(query, **given)
-    screen.show(views.hits_page(query, hits, explain=explain), [hit.to_dict() for hit in hits])
+    screen.print_page_or_json(views.hits_page(query, hits, explain=explain), [hit.to_dict() for hit in hits])
     return Exit.OK
 
 
@@ -275,13 +287,13 @@ def show(
         raise Misused("give either TURN_ID or --about NAME")
     if turn_id is None:
         known = memory.facts(about=about, current=current)
-        screen.show(views.profile_page(str(about), known), [fact.to_dict() for fact in known])
+        screen.print_page_or_json(views.profile_page(str(about), known), [fact.to_dict() for fact in known])
         return Exit.OK
     turn, facts = memory.turn(turn_id), memory.facts([turn_id])
     context, linked = memory.context(turn_id, around, around), memory.neighbours(turn_id)
     shown = {"facts": facts, "around": context, "linked": linked}
     data = {"turn": turn.to_dict(), **{name: [one.to_dict() for one in found] for name, found in shown.items()}}
-    screen.show(views.turn_page(turn, facts, context, linked), data)
+    screen.print_page_or_json(views.turn_page(turn, facts, context, linked), data)
     return Exit.OK
 
 
@@ -306,9 +318,11 @@ def trace(
         html: Write it to this file as a page, readable by its owner only.
     """
     if list:
-        columns, kept = ("number", "question", "loop"), memory._core.store.kept_traces(50)
+        columns, kept = ("number", "question", "loop"), memory._core.store.list_traces(50)
         rows = [(one.number, one.trace.question, one.trace.loop) for one in kept]
-        screen.show([table(columns, rows, right=("number",))], [dict(zip(columns, row, strict=True)) for row in rows])
+        screen.print_page_or_json(
+            [make_table(columns, rows, right=("number",))], [dict(zip(columns, row, strict=True)) for row in rows]
+        )
         return Exit.OK
     found = memory.trace(number)
     if html is not None:
@@ -316,22 +330,22 @@ def trace(
     page, data = trace_page(found), found.to_dict()
     if replay:
         again = evimem.replay(found, memory)
-        page.append(line(Piece("replayed: every event is the same; no model was called", "good"), indent=2))
+        page.append(make_line(Piece("replayed: every event is the same; no model was called", "good"), indent=2))
         data["replayed"] = {"kind": again.kind, "text": again.text, "abstained": again.abstained}
-    screen.show(page, data)
+    screen.print_page_or_json(page, data)
     return Exit.OK
 
 
 def _write_html(memory: evimem.Memory, screen: Screen, found: evimem.Trace, file: Path) -> Exit:
     """Write a trace as one page."""
     try:
-        from ..pages.answer_pages import read_turns  # noqa: PLC0415 - an extra
+        from ..pages.answer_pages import trace_turn_ids  # noqa: PLC0415 - an extra
         from ..pages.render_html import render_trace_file  # noqa: PLC0415
     except ImportError as error:
         raise MissingExtra("evimem trace --html", "server") from error
     check_replaceable(file)
-    page = render_trace_file(found, list(memory._core.store.find(read_turns(found)))).encode()
+    page = render_trace_file(found, list(memory._core.store.find(trace_turn_ids(found)))).encode()
     with replace_with(file) as out:
         out.write(page)
-    screen.show([line(f"written to {file}")], {"file": str(file), "bytes": len(page)})
+    screen.print_page_or_json([make_line(f"written to {file}")], {"file": str(file), "bytes": len(page)})
     return Exit.OK

@@ -39,35 +39,35 @@ class Screen:
         plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
         self._coloured = coloured and not plain and sys.stdout.isatty()
 
-    def show(self, page: Sequence[Block], data: Any) -> None:
+    def print_page_or_json(self, page: Sequence[Block], data: Any) -> None:
         """Print a page, or with `as_json` the data that it was made from."""
         if self.as_json:
             sys.stdout.write(f"{json.dumps(data, allow_nan=False)}\n")
         else:
-            self.page(page)
+            self.print_page(page)
 
-    def page(self, page: Sequence[Block]) -> None:
+    def print_page(self, page: Sequence[Block]) -> None:
         """Print a page; nothing with `as_json`."""
         if not self.as_json:
             width = terminal_width()
-            sys.stdout.write(text_of(page, width, coloured=self._coloured))
+            sys.stdout.write(render_text(page, width, coloured=self._coloured))
 
-    def stream(self, text: str) -> None:
+    def print_piece(self, text: str) -> None:
         """Print a piece of text at once, without a line end."""
-        sys.stdout.write(visible(text))
+        sys.stdout.write(escape_control_characters(text))
         sys.stdout.flush()
 
     def flush(self) -> None:
         """Flush the output at once: the command goes on for long."""
         sys.stdout.flush()
 
-    def note(self, text: str) -> None:
+    def print_note(self, text: str) -> None:
         """Print a note to stderr."""
         write_note(sys.stderr, text)
 
-    def progress(self, label: str, unit: str, total: int | None = None) -> Progress:
+    def start_progress(self, label: str, unit: str, total: int | None = None) -> Progress:
         """Return a progress line; `total` is the number of units, None if unknown."""
-        return Progress(sys.stderr, visible(label), unit, total)
+        return Progress(sys.stderr, escape_control_characters(label), unit, total)
 
 
 def terminal_width() -> int:
@@ -77,7 +77,7 @@ def terminal_width() -> int:
 
 def write_note(stream: TextIO, text: str) -> None:
     """Write a line for people: on a terminal wrapped between words, for a program whole."""
-    lines = visible(text).split("\n")
+    lines = escape_control_characters(text).split("\n")
     if stream.isatty():
         wrapper = textwrap.TextWrapper(
             terminal_width(), subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
@@ -134,10 +134,10 @@ class Progress:
 
     def _draw(self, now: float) -> None:
         start, end = ("\r", "\x1b[K") if self._terminal else ("", "\n")
-        print(f"{start}{self.text(now)}", end=end, file=self._stream, flush=True)
+        print(f"{start}{self.progress_line(now)}", end=end, file=self._stream, flush=True)
         self._drawn, self._shown = now, True
 
-    def text(self, now: float) -> str:
+    def progress_line(self, now: float) -> str:
         """Return the progress line at a time of the clock."""
         rate = self.done / max(now - self._started, 1e-9)
         count = f"{self.done:,} {self._unit}, {rate:,.0f}/s"
@@ -185,24 +185,24 @@ Block: TypeAlias = Line | Table | Heading
 BLANK = Line()
 
 
-def line(*pieces: Piece | str, indent: int = 0) -> Line:
+def make_line(*pieces: Piece | str, indent: int = 0) -> Line:
     """Return a line of pieces; a bare string has no style."""
     return Line(tuple(Piece(one) if isinstance(one, str) else one for one in pieces), indent)
 
 
-def field(label: str, *pieces: Piece | str, indent: int = 2, style: Style = "dim", width: int = 10) -> Line:
+def make_field(label: str, *pieces: Piece | str, indent: int = 2, style: Style = "dim", width: int = 10) -> Line:
     """Return a label with pieces; a bare string has no style."""
-    return line(*pieces, indent=indent)._replace(label=label, width=width, style=style)
+    return make_line(*pieces, indent=indent)._replace(label=label, width=width, style=style)
 
 
-def table(
+def make_table(
     columns: Sequence[str], rows: Sequence[Sequence[object]], *, right: Sequence[str] = (), title: str = ""
 ) -> Table:
     """Return a table; cells are converted to strings."""
     return Table(tuple(columns), tuple(tuple(map(str, row)) for row in rows), frozenset(right), title)
 
 
-def visible(text: str) -> str:
+def escape_control_characters(text: str) -> str:
     r"""Return a text that cannot control the terminal: control and direction characters become visible marks.
 
     >>> visible("a\x1b[31mb\u202e")
@@ -218,7 +218,7 @@ def visible(text: str) -> str:
     return "".join(map(shown, text))
 
 
-def text_of(page: Sequence[Block], width: int = 100, *, coloured: bool = False) -> str:
+def render_text(page: Sequence[Block], width: int = 100, *, coloured: bool = False) -> str:
     """Return a page as text of at most this width in characters; longer words and tables stay whole.
 
     Marked text stands in angle quotes, or in a colour.
@@ -234,14 +234,18 @@ def text_of(page: Sequence[Block], width: int = 100, *, coloured: bool = False) 
             rows += [apply_style(title, "strong")] if title else []
             rows += [apply_style(head, "strong"), apply_style(rule, "dim"), *cells]
         elif isinstance(block, Heading):
-            rows += [apply_style(visible(block.text), "strong"), apply_style("-" * min(len(block.text), width), "dim")]
+            rows += [
+                apply_style(escape_control_characters(block.text), "strong"),
+                apply_style("-" * min(len(block.text), width), "dim"),
+            ]
         else:
             mark = "{}" if coloured else "\u00ab{}\u00bb"
             pieces = [
-                Piece((mark if style == "mark" else "{}").format(visible(text)), style) for text, style in block.pieces
+                Piece((mark if style == "mark" else "{}").format(escape_control_characters(text)), style)
+                for text, style in block.pieces
             ]
-            label = f"{' ' * block.indent}{visible(block.label).ljust(block.width)}"
-            wrapped = _wrap(pieces, len(label), block.indent + block.width, width)
+            label = f"{' ' * block.indent}{escape_control_characters(block.label).ljust(block.width)}"
+            wrapped = _wrap_pieces(pieces, len(label), block.indent + block.width, width)
             lines = ["".join(apply_style(*piece) for piece in one) for one in wrapped]
             rows.append(f"{apply_style(label, block.style) if block.label else label}{lines[0]}")
             rows += [f"{' ' * (block.indent + block.width)}{line}" for line in lines[1:]]
@@ -250,15 +254,18 @@ def text_of(page: Sequence[Block], width: int = 100, *, coloured: bool = False) 
 
 def _table_rows(block: Table) -> list[str]:
     """Return the title, the headings, a rule and the rows of a table."""
-    cells = [block.columns, *([visible(cell).replace("\n", " ") for cell in row] for row in block.rows)]
+    cells = [
+        block.columns,
+        *([escape_control_characters(cell).replace("\n", " ") for cell in row] for row in block.rows),
+    ]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     sides = ["rjust" if name in block.right else "ljust" for name in block.columns]
     rows = [[getattr(cell, side)(size) for cell, side, size in zip(row, sides, widths, strict=True)] for row in cells]
     head, *others = ["  ".join(row).rstrip() for row in rows]
-    return [visible(block.title), head, "  ".join("-" * size for size in widths), *others]
+    return [escape_control_characters(block.title), head, "  ".join("-" * size for size in widths), *others]
 
 
-def _wrap(pieces: Sequence[Piece], first: int, others: int, width: int) -> list[list[Piece]]:
+def _wrap_pieces(pieces: Sequence[Piece], first: int, others: int, width: int) -> list[list[Piece]]:
     """Return the pieces of each row; of `width` characters the first row has so many less, and each later one."""
     text, styles = "".join(one.text for one in pieces), [one.style for one in pieces for _ in one.text]
     rows, at = list[list[Piece]](), 0

@@ -20,8 +20,8 @@ from ..adapters.user_tokens import Scope, TokenFile, new_token
 from ..errors import InvalidQuery, MissingExtra
 from ..types.public_value import AnyPath, is_server
 from ..types.values import DateOrder
-from .arguments import Exit, Misused, Settings, existing, key_given, shown_path
-from .page import Screen, line
+from .arguments import Exit, Misused, Settings, display_path, open_existing, read_key_from_environment
+from .page import Screen, make_line
 
 ProfilePlace = Literal["system"]
 OnMemoryError = Literal["forward", "fail"]
@@ -78,20 +78,20 @@ def mcp(  # noqa: PLR0913 - the options
         stateless: Keep no session between requests, for several replicas behind one URL.
     """
     listens = {"host": host, "port": port, "public_url": public_url, "stateless": stateless or None}
-    _check(path, pool, {"user": user, "tokens": tokens}, listens, http=http)
+    _check_options(path, pool, {"user": user, "tokens": tokens}, listens, http=http)
     from ..adapters.mcp_server import serve  # noqa: PLC0415 - an extra
 
     if isinstance(path, Path) and not path.absolute().parent.is_dir():
         raise InvalidQuery(f"there is no folder {str(path.absolute().parent)!r}; make it, and the memory is made in it")
-    listening = _listen(host or "127.0.0.1", port) if http else None
-    url = f"http://{_address(listening)}/mcp" if listening else None
+    listening = _open_socket(host or "127.0.0.1", port) if http else None
+    url = f"http://{_format_address(listening)}/mcp" if listening else None
     known = TokenFile(tokens) if tokens else None
     terminated = Event()
     signal.signal(signal.SIGTERM, partial(_interrupt, terminated))
-    opening = {"timezone": timezone, "date_order": date_order, **key_given(path or pool or "")}
+    opening = {"timezone": timezone, "date_order": date_order, **read_key_from_environment(path or pool or "")}
     make = partial(_open_memory, path, pool, settings | opening | ({"user": user} if is_server(path) else {}))
     if url:
-        screen.note(f"evimem: listening at {url}")
+        screen.print_note(f"evimem: listening at {url}")
     offered = {"read_only": read_only, "allow_forget": allow_forget, "prefix": prefix}
     whose = (user or "") if pool else ""
     try:
@@ -170,7 +170,7 @@ def serve(  # noqa: PLR0913 - the options
         profile: With system, what is known of the user stands at the end of the system prompt.
         on_error: Where the memory fails, forward a chat without it, or fail, which refuses the chat.
     """
-    if tokens is None and not _loopback(host):
+    if tokens is None and not _is_loopback_host(host):
         raise Misused(f"without --tokens only this machine may come: --host {host} needs --tokens")
     if workers < 1 or grace < 0:
         raise Misused("--workers is at least 1, --grace at least 0")
@@ -194,16 +194,16 @@ def serve(  # noqa: PLR0913 - the options
     if proxy_to is not None:
         key = os.environ[proxy_key_from] if proxy_key_from else None
         upstream = Upstream(proxy_to, key, proxy_tokens, user, profile == "system", on_error)
-    known, listening = TokenFile(tokens) if tokens else None, _listen(host, port)
-    bound, name, own = listening.getsockname()[1], Path(shown_path(pool)).name, secrets.token_urlsafe(24)
-    admit = admit_holder_of(own) if known is None else partial(_visitor, known)
+    known, listening = TokenFile(tokens) if tokens else None, _open_socket(host, port)
+    bound, name, own = listening.getsockname()[1], Path(display_path(pool)).name, secrets.token_urlsafe(24)
+    admit = admit_holder_of(own) if known is None else partial(_find_visitor, known)
     hosts = None if known else {f"{one}:{bound}" for one in ("127.0.0.1", "localhost", "[::1]")}
     opening: Settings = {
         "timezone": timezone,
         "date_order": date_order,
         "capacity": capacity,
         "retain": retain,
-        **key_given(pool),
+        **read_key_from_environment(pool),
     }
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # which raises KeyboardInterrupt
     if not quiet:
@@ -211,7 +211,7 @@ def serve(  # noqa: PLR0913 - the options
     with shared_folder() as folder:
 
         def make() -> Any:
-            made = evimem.MemoryPool(str(pool), observer=_spans(), **settings, **opening)
+            made = evimem.MemoryPool(str(pool), observer=_make_span_observer(), **settings, **opening)
             source = PoolOfMemories(made, name, user or "")
             pages = explorer_routes(source, admit, cookie=f"evimem-{bound}", hosts=hosts)
             limits, root = Limits(rate=rate), None if is_server(pool) else Path(pool)
@@ -219,14 +219,14 @@ def serve(  # noqa: PLR0913 - the options
                 made, tokens=known, limits=limits, folder=folder, root=root, upstream=upstream, pages=pages
             )
 
-        screen.note(f"evimem: listening at http://{_address(listening)}")
-        screen.note(f"evimem: pages at http://{_address(listening)}/{'' if known else f'?token={own}'}")
+        screen.print_note(f"evimem: listening at http://{_format_address(listening)}")
+        screen.print_note(f"evimem: pages at http://{_format_address(listening)}/{'' if known else f'?token={own}'}")
         with suppress(KeyboardInterrupt):
             serve_app(make, listening, workers=workers, grace=grace)
     return Exit.OK
 
 
-def _visitor(known: TokenFile, token: str) -> Any:
+def _find_visitor(known: TokenFile, token: str) -> Any:
     """Return the visitor of the pages whom a token lets in, None for an unknown one."""
     from ..pages.visitors import Visitor  # noqa: PLC0415 - an extra
 
@@ -252,7 +252,7 @@ def token(screen: Screen, file: Path, *, user: str, scope: Scope = "write") -> E
         scope: What it allows: read (search and ask), write (add too), or admin (forget too).
     """
     made = new_token(file, user, scope)
-    screen.show([line(made)], {"token": made, "user": user, "scope": scope})
+    screen.print_page_or_json([make_line(made)], {"token": made, "user": user, "scope": scope})
     return Exit.OK
 
 
@@ -295,24 +295,24 @@ def explore(
 
     def run(source: Source, corrections: Path | None) -> None:
         explorer = LocalExplorer(source, port=port, labels=corrections)
-        screen.show([line(explorer.url)], {"url": explorer.url})
+        screen.print_page_or_json([make_line(explorer.url)], {"url": explorer.url})
         screen.flush()
         explorer.run()
 
     if root is not None:
         if isinstance(root, Path) and not root.is_dir():
             raise InvalidQuery(f"there is no folder {str(root)!r}; give that of a pool")
-        with evimem.MemoryPool(root, **key_given(root), **settings) as memories:
-            run(PoolOfMemories(memories, Path(shown_path(root)).name), None)
+        with evimem.MemoryPool(root, **read_key_from_environment(root), **settings) as memories:
+            run(PoolOfMemories(memories, Path(display_path(root)).name), None)
         return Exit.OK
     place = path if path is not None else ""
-    with existing(place, user, **settings) as memory:
+    with open_existing(place, user, **settings) as memory:
         beside = None if user is not None else Path(f"{Path(place).resolve()}.labelled.jsonl")
-        run(OneMemory(memory, Path(shown_path(place)).name), labels or beside)
+        run(OneMemory(memory, Path(display_path(place)).name), labels or beside)
     return Exit.OK
 
 
-def _check(
+def _check_options(
     path: AnyPath | None, pool: AnyPath | None, by_user: Mapping[str, Any], listens: Mapping[str, Any], *, http: bool
 ) -> None:
     """Raise Misused where the options do not fit together."""
@@ -321,14 +321,14 @@ def _check(
     host = listens["host"]
     wrong = {
         "give the PATH of a memory, or --pool DIR, and not both": (path is None) == (pool is None),
-        f"{_names(over_http)} needs --http; add it, or leave the option out": over_http and not http,
+        f"{_join_option_names(over_http)} needs --http; add it, or leave the option out": over_http and not http,
         "a server's address needs --user ID": is_server(path) and by_user["user"] is None,
-        f"{_names(chosen)} chooses among the memories of --pool DIR; give that": (
+        f"{_join_option_names(chosen)} chooses among the memories of --pool DIR; give that": (
             chosen and not pool and not (is_server(path) and chosen == ["user"])
         ),
         "--pool needs either --user ID or, with --http, --tokens FILE": pool and len(chosen) != 1,
         f"without --tokens only this machine may come: --host {host} needs --pool and --tokens": (
-            http and not by_user["tokens"] and not _loopback(host or "127.0.0.1")
+            http and not by_user["tokens"] and not _is_loopback_host(host or "127.0.0.1")
         ),
     }
     for sentence, is_so in wrong.items():
@@ -340,11 +340,11 @@ def _open_memory(
     path: AnyPath | None, pool: AnyPath | None, settings: Settings
 ) -> evimem.AsyncMemory | evimem.MemoryPool:
     if path is None:
-        return evimem.MemoryPool(str(pool), observer=_spans(), **settings)
-    return evimem.open_async(path, observer=_spans(), **settings)
+        return evimem.MemoryPool(str(pool), observer=_make_span_observer(), **settings)
+    return evimem.open_async(path, observer=_make_span_observer(), **settings)
 
 
-def _spans() -> Any:
+def _make_span_observer() -> Any:
     """Return the observer that makes OpenTelemetry spans; None where that extra is not installed."""
     try:
         from ..adapters.otel import Spans  # noqa: PLC0415 - comes with that extra
@@ -356,21 +356,21 @@ def _spans() -> Any:
     )
 
 
-def _names(options: list[str]) -> str:
+def _join_option_names(options: list[str]) -> str:
     return " and ".join(f"--{name.replace('_', '-')}" for name in options)
 
 
-def _listen(host: str, port: int | None) -> socket.socket:
+def _open_socket(host: str, port: int | None) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     return socket.create_server((host, 8765 if port is None else port), family=family)
 
 
-def _address(listening: socket.socket) -> str:
+def _format_address(listening: socket.socket) -> str:
     host, port = listening.getsockname()[:2]
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def _loopback(host: str) -> bool:
+def _is_loopback_host(host: str) -> bool:
     try:
         return ip_address(host).is_loopback
     except ValueError:

@@ -20,8 +20,8 @@ from ..types.public_value import AnyPath, is_server
 from ..types.results import AddReport
 from ..types.values import DateOrder, ExportFormat
 from . import views
-from .arguments import Exit, Misused, Settings, existing, key_given, shown_path
-from .page import Screen, line
+from .arguments import Exit, Misused, Settings, display_path, open_existing, read_key_from_environment
+from .page import Screen, make_line
 from .views import count_noun
 
 MAX_COUNTED_TURNS = 50_000  # turns of a file that are read before the first is stored, so that their number is known
@@ -82,31 +82,31 @@ def ingest(  # noqa: PLR0913 - the options
     options: dict[str, Any] = {"session": session, "date_order": order, "columns": columns}
     (found,) = load(file, format, start=first, refuse=refuse, **options)
     is_new = isinstance(path, Path) and not path.exists()
-    opening |= key_given(path)
+    opening |= read_key_from_environment(path)
     turns = iter(found.turns)
     ahead = list(islice(turns, MAX_COUNTED_TURNS))
     total = len(ahead) if len(ahead) < MAX_COUNTED_TURNS else None
-    with screen.progress(shown_path(path), "turns", total) as progress, evimem.open(path, **opening) as memory:
+    with screen.start_progress(display_path(path), "turns", total) as progress, evimem.open(path, **opening) as memory:
         try:
             report = memory.extend(chain(ahead, turns), strict=strict, replace=replace, progress=progress)
         except KeyboardInterrupt:
             done = f"{progress.done:,} turns are stored"
-            screen.note(f"\nevimem: interrupted; {done}, the same command continues from there")
+            screen.print_note(f"\nevimem: interrupted; {done}, the same command continues from there")
             raise
         finally:
             if is_new and not memory.stats().turns:
                 with suppress(StoreError):  # another process has stored turns in it since
                     memory._core.store.remove()
-    data = {"path": shown_path(path), **_added_fields(report, refusals), "doubts": found.log.doubts}
+    data = {"path": display_path(path), **_add_report_fields(report, refusals), "doubts": found.log.doubts}
     left_out = [
         {"kind": one.kind, "count": one.count, "reason": one.reason, "places": list(one.places)}
         for one in found.left_out
     ]
     rows = [f"{one.count:,} x {one.kind}: {one.reason}; first: {one.places[0]}" for one in found.left_out]
     for doubt in found.log.doubts:
-        screen.note(f"evimem: {doubt}")
+        screen.print_note(f"evimem: {doubt}")
     whole = {"memories": [data | {"left_out": left_out}]}
-    return _told(data | {"left_out": rows}, whole, path, progress.seconds, screen)
+    return _print_added(data | {"left_out": rows}, whole, path, progress.seconds, screen)
 
 
 def import_(screen: Screen, path: AnyPath, file: Path, **opening: Any) -> Exit:
@@ -119,12 +119,12 @@ def import_(screen: Screen, path: AnyPath, file: Path, **opening: Any) -> Exit:
     """
     from ..ingest.import_file import count_exported_turns  # noqa: PLC0415 - most of the package, not for a call for help
 
-    opening |= key_given(path)
+    opening |= read_key_from_environment(path)
     total = count_exported_turns(file)
-    with evimem.open(path, **opening) as memory, screen.progress("importing", "turns", total) as progress:
+    with evimem.open(path, **opening) as memory, screen.start_progress("importing", "turns", total) as progress:
         report = memory.import_(file, progress=progress)
-    data = _added_fields(report)
-    return _told(data, data, path, progress.seconds, screen)
+    data = _add_report_fields(report)
+    return _print_added(data, data, path, progress.seconds, screen)
 
 
 def reembed(
@@ -146,12 +146,12 @@ def reembed(
         raise InvalidQuery(f"there is no folder {str(pool)!r}; give that of a pool")
     new = evimem.StaticEmbedder() if model is None else evimem.OpenAIEmbedder(model, dimension, base_url)
     with (
-        evimem.MemoryPool(pool, embedder=new, **key_given(pool)) as memories,
-        screen.progress(shown_path(pool), "memories", sum(1 for _ in pool.glob("*/*.evimem"))) as progress,
+        evimem.MemoryPool(pool, embedder=new, **read_key_from_environment(pool)) as memories,
+        screen.start_progress(display_path(pool), "memories", sum(1 for _ in pool.glob("*/*.evimem"))) as progress,
     ):
         done = memories.reembed(new, progress=progress)
-    data = {"pool": shown_path(pool), "embedder": new.name, "memories": done}
-    screen.show(views.fields_page(f"{done:,} memories have their vectors by {new.name}", data), data)
+    data = {"pool": display_path(pool), "embedder": new.name, "memories": done}
+    screen.print_page_or_json(views.fields_page(f"{done:,} memories have their vectors by {new.name}", data), data)
     return Exit.OK
 
 
@@ -165,7 +165,7 @@ def vacuum(screen: Screen, path: AnyPath) -> Exit:
         path: A server's address (postgresql://...).
     """
     if not is_server(path):
-        raise Misused(f"{shown_path(path)!r} is a file, which keeps no byte of what was forgotten; expected a server")
+        raise Misused(f"{display_path(path)!r} is a file, which keeps no byte of what was forgotten; expected a server")
     from ..db.postgres import rewrite_tables  # noqa: PLC0415 - an extra
 
     report = rewrite_tables(str(path))
@@ -175,7 +175,7 @@ def vacuum(screen: Screen, path: AnyPath) -> Exit:
     data = {"tables": report.tables, "kept": list(report.kept), "remains": remains}
     why = "an older transaction or another caller holds what is kept: repeat this when they have ended"
     told = why if report.kept else "what was forgotten is gone from the tables"
-    screen.show(views.fields_page(told, data, "tables", "remains"), data)
+    screen.print_page_or_json(views.fields_page(told, data, "tables", "remains"), data)
     return Exit.STORE if report.kept else Exit.OK
 
 
@@ -190,10 +190,14 @@ def copy(screen: Screen, source: AnyPath, target: AnyPath, *, user: str | None =
         user: Whose memory it is on a server.
         verify: Read every row again at the target, and compare it, before it is committed.
     """
-    keys = key_given(source) | {f"target_{name}": value for name, value in key_given(target).items()}
-    with screen.progress("copying", "turns", None) as progress:
+    keys = read_key_from_environment(source) | {
+        f"target_{name}": value for name, value in read_key_from_environment(target).items()
+    }
+    with screen.start_progress("copying", "turns", None) as progress:
         report = evimem.copy(source, target, user=user, verify=verify, progress=progress, **keys)
-    screen.show(views.fields_page(f"copied to {shown_path(target)}", report.to_dict()), report.to_dict())
+    screen.print_page_or_json(
+        views.fields_page(f"copied to {display_path(target)}", report.to_dict()), report.to_dict()
+    )
     return Exit.OK
 
 
@@ -206,9 +210,9 @@ def restore(screen: Screen, backup: AnyPath, path: AnyPath) -> Exit:
         backup: The backup, which stays as it is.
         path: The file of the memory.
     """
-    report = evimem.restore(backup, path, **key_given(path))
-    screen.show(
-        views.fields_page(f"{shown_path(path)} is as it was when backed up", report.to_dict()), report.to_dict()
+    report = evimem.restore(backup, path, **read_key_from_environment(path))
+    screen.print_page_or_json(
+        views.fields_page(f"{display_path(path)} is as it was when backed up", report.to_dict()), report.to_dict()
     )
     return Exit.OK
 
@@ -239,15 +243,15 @@ def build(  # noqa: PLR0913 - the options
     """
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # of the workers: there are enough of them
     given: dict[str, Any] = {"workers": workers, "manifest": manifest, "timezone": timezone, "date_order": date_order}
-    with screen.progress("building", "turns") as progress:
+    with screen.start_progress("building", "turns") as progress:
         report = evimem.build(dataset, target, by=by, progress=progress, **given)
-    screen.show(
+    screen.print_page_or_json(
         views.fields_page(f"{views.count_noun(report.users, 'user')} built", report.to_dict()), report.to_dict()
     )
     return Exit.INPUT if report.refused or report.set_aside else Exit.OK
 
 
-def _added_fields(report: AddReport, refused: Sequence[RefusedItem] = ()) -> dict[str, Any]:
+def _add_report_fields(report: AddReport, refused: Sequence[RefusedItem] = ()) -> dict[str, Any]:
     """Return the counts of a report, what is queued, and the refused ones: there may be very many of the rest."""
     data = report.to_dict()
     del data["statuses"]
@@ -257,22 +261,26 @@ def _added_fields(report: AddReport, refused: Sequence[RefusedItem] = ()) -> dic
     return data | {"pending": dict(queued), "refused": left_out}
 
 
-def _told(data: Mapping[str, Any], whole: Mapping[str, Any], path: AnyPath, seconds: float, screen: Screen) -> Exit:
+def _print_added(
+    data: Mapping[str, Any], whole: Mapping[str, Any], path: AnyPath, seconds: float, screen: Screen
+) -> Exit:
     """Print the added turns, and on stderr the refused ones; return the exit code. The `whole` is for programs."""
     added, refused = count_noun(data["added"], "turn"), data["refused"]
-    title = f"{shown_path(path)}  {added} added in {seconds:.1f} s"
-    screen.show(views.fields_page(title, data, "path", "added"), whole)
+    title = f"{display_path(path)}  {added} added in {seconds:.1f} s"
+    screen.print_page_or_json(views.fields_page(title, data, "path", "added"), whole)
     if not refused:
         return Exit.OK
     done = f"{added} added, {data['existing']:,} there already"
-    screen.note(f"evimem: {len(refused):,} refused ({done}); the first: {refused[0]['id']}: {refused[0]['reason']}")
+    screen.print_note(
+        f"evimem: {len(refused):,} refused ({done}); the first: {refused[0]['id']}: {refused[0]['reason']}"
+    )
     return Exit.INPUT
 
 
 def stats(memory: evimem.Memory, screen: Screen) -> Exit:
     """Show what a memory holds: turns, sessions, speakers, facts."""
     found = memory.stats()
-    screen.show(views.fields_page(found.path, found.to_dict(), "path"), found.to_dict())
+    screen.print_page_or_json(views.fields_page(found.path, found.to_dict(), "path"), found.to_dict())
     return Exit.OK
 
 
@@ -285,26 +293,28 @@ def doctor(screen: Screen, path: AnyPath, *, user: str | None = None, repair: bo
     Args:
         repair: Derive again what is damaged.
     """
-    from ..store.open_file import notes  # noqa: PLC0415 - the engine, which a call for help does without
+    from ..store.open_file import describe_oddities  # noqa: PLC0415 - the engine, which a call for help does without
 
-    for note in notes(path) if isinstance(path, Path) else ():
-        screen.note(note)
-    name = shown_path(path)
+    for note in describe_oddities(path) if isinstance(path, Path) else ():
+        screen.print_note(note)
+    name = display_path(path)
     try:
-        with existing(path, user) as memory:
+        with open_existing(path, user) as memory:
             turns = memory.health().turns
-            with screen.progress("checking", "turns read", turns or None) as progress:
+            with screen.start_progress("checking", "turns read", turns or None) as progress:
                 health = memory.check(progress=progress)
             if repair and health.problems:
                 try:
-                    with screen.progress("repairing", "turns read", turns or None) as progress:
+                    with screen.start_progress("repairing", "turns read", turns or None) as progress:
                         health = memory.check(repair=True, progress=progress)
                 except StoreCorrupt as error:
-                    screen.note(f"nothing was repaired: {error}")
+                    screen.print_note(f"nothing was repaired: {error}")
     except StoreCorrupt as error:
         why = error.__cause__ or error
         raise StoreCorrupt(f"{name!r} is too damaged to be checked ({why}); restore a backup") from error
-    screen.show(views.fields_page(f"{name}  {health.status}", health.to_dict(), "status"), health.to_dict())
+    screen.print_page_or_json(
+        views.fields_page(f"{name}  {health.status}", health.to_dict(), "status"), health.to_dict()
+    )
     return Exit.STORE if health.status == "degraded" else Exit.OK
 
 
@@ -335,20 +345,20 @@ def enrich(
         data = estimate.to_dict()
         unknown = {} if estimate.cost is not None else {"cost": "unknown; give --llm, --model NAME and --price IN OUT"}
         title = f"{count_noun(estimate.turns, 'turn')} not yet read by a model"
-        screen.show(views.fields_page(title, data | unknown, "turns"), data)
+        screen.print_page_or_json(views.fields_page(title, data | unknown, "turns"), data)
     elif batch:
         report = memory.enrich_batch()
         again = "; repeat this command to collect them, a batch takes up to a day" if report.waiting else ""
         title = f"{count_noun(report.waiting, 'turn')} waiting{again}"
-        screen.show(views.fields_page(title, report.to_dict(), "waiting"), report.to_dict())
+        screen.print_page_or_json(views.fields_page(title, report.to_dict(), "waiting"), report.to_dict())
     else:
         pending = memory.health().pending
         # Where turns wait for a model that was not counted, how many is unknown.
         total = sum(pending.values()) if "extract" in pending or not pending else None
-        with screen.progress("enriching", "jobs", total or None) as progress:
+        with screen.start_progress("enriching", "jobs", total or None) as progress:
             data = memory.enrich(progress=progress, **given).to_dict()
         data["pending"] = dict(memory.health().pending)
-        screen.show(views.fields_page(f"{count_noun(data['done'], 'job')} done", data, "done"), data)
+        screen.print_page_or_json(views.fields_page(f"{count_noun(data['done'], 'job')} done", data, "done"), data)
     return Exit.OK
 
 
@@ -375,7 +385,7 @@ def forget(
     if "everything" in given and not yes:
         raise Misused("--everything erases the whole memory; add --yes to do it")
     report = memory.forget(**given)
-    screen.show(views.fields_page(report.status, report.to_dict(), "status"), report.to_dict())
+    screen.print_page_or_json(views.fields_page(report.status, report.to_dict(), "status"), report.to_dict())
     return Exit.OK
 
 
@@ -395,9 +405,11 @@ def export(
     if file.exists() and not force:
         raise InvalidQuery(f"{str(file)!r} exists already; give another name, or --force to replace it")
     turns = memory.stats().turns
-    with screen.progress("exporting", "turns", turns) as progress:
+    with screen.start_progress("exporting", "turns", turns) as progress:
         memory.export(file, format=format, progress=progress)
-    screen.show([line(f"{count_noun(turns, 'turn')} written to {file}")], {"file": str(file), "turns": turns})
+    screen.print_page_or_json(
+        [make_line(f"{count_noun(turns, 'turn')} written to {file}")], {"file": str(file), "turns": turns}
+    )
     return Exit.OK
 
 
@@ -418,8 +430,8 @@ def calibrate(memory: evimem.Memory, screen: Screen, labelled: Path, *, dry_run:
     if len(given) > 1:
         raise Misused("--precision and --false-abstention exclude each other; give one of them")
     questions = list(read_labelled(labelled))
-    with screen.progress("asking", "questions", len(questions)) as progress:
+    with screen.start_progress("asking", "questions", len(questions)) as progress:
         found = memory.calibrate(questions, keep=not dry_run, progress=progress, **given)
     title = "not stored: this was a dry run" if dry_run else "stored: ask uses it as long as judge and embedder stay"
-    screen.show(views.fields_page(title, found.to_dict(), "knots", "curve"), found.to_dict())
+    screen.print_page_or_json(views.fields_page(title, found.to_dict(), "knots", "curve"), found.to_dict())
     return Exit.OK

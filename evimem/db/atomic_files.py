@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from ..errors import DiskFull, StoreBusy, StoreError, StoreReadOnly
-from .file_format import HEADER_SIZE, is_encrypted
+from .file_format import HEADER_SIZE, is_encrypted_header
 from .safe_context import safe_context
 
 if os.name != "nt":
@@ -36,7 +36,7 @@ _OF_A_MEMORY = re.compile(
 )
 
 
-def has_no_room(error: OSError) -> bool:
+def is_disk_full(error: OSError) -> bool:
     """Return whether the system refused for want of room."""
     return error.errno in _NO_ROOM
 
@@ -49,7 +49,7 @@ def max_descriptors() -> int:
     return _DESCRIPTORS_OF_WINDOWS if soft == resource.RLIM_INFINITY else soft
 
 
-def has_descriptors(count: int) -> bool:
+def has_free_descriptors(count: int) -> bool:
     """Return whether this process can open so many files more."""
     with ExitStack() as opened:
         try:
@@ -60,7 +60,7 @@ def has_descriptors(count: int) -> bool:
     return True
 
 
-def no_descriptor(what: str) -> str:
+def no_descriptor_message(what: str) -> str:
     """Return the message for something that cannot be opened because the process has too many files open."""
     return (
         f"{what} cannot be opened: this process has as many files open as it may, {max_descriptors()}; close memories "
@@ -69,15 +69,15 @@ def no_descriptor(what: str) -> str:
 
 
 @contextmanager
-def changing(what: str, kept: str) -> Iterator[None]:
+def translate_os_errors(what: str, kept: str) -> Iterator[None]:
     """Raise DiskFull or StoreReadOnly for a refusal of the system in a block; `kept` says which work stays done."""
     try:
         yield
     except OSError as error:
-        if has_no_room(error):
+        if is_disk_full(error):
             raise DiskFull(f"no room to write {what} ({error}); {kept}: free space") from error
         if error.errno in _NO_DESCRIPTOR:
-            raise StoreBusy(f"{no_descriptor(what)}; {kept}") from error
+            raise StoreBusy(f"{no_descriptor_message(what)}; {kept}") from error
         raise StoreReadOnly(f"{what} cannot be changed ({error}); {kept}: check the folder") from error
 
 
@@ -89,13 +89,15 @@ def replace_with(path: Path, *, like: Path | None = None) -> Iterator[BinaryIO]:
     """
     temporary = temporary_path(path)
     try:
-        with claim(temporary) as file:
+        with create_temporary(temporary) as file:
             yield file
             file.flush()
-            _set_mode(file, _mode_of(path) or (like and _mode_of(like)) or PRIVATE_MODE)
+            _set_mode(file, _file_mode(path) or (like and _file_mode(like)) or PRIVATE_MODE)
             os.fsync(file.fileno())
             if os.name != "nt":
-                temporary.replace(path)  # while it is locked: `sweep` of another process takes unlocked files
+                temporary.replace(
+                    path
+                )  # while it is locked: `delete_stale_temporaries` of another process takes unlocked files
         if os.name == "nt":
             temporary.replace(path)  # there, no open file can be renamed
     except BaseException:
@@ -105,7 +107,7 @@ def replace_with(path: Path, *, like: Path | None = None) -> Iterator[BinaryIO]:
 
 
 @safe_context
-def new_database(path: Path, kept: str) -> Iterator[Path]:
+def create_database(path: Path, kept: str) -> Iterator[Path]:
     """Have SQLite write a new file elsewhere, which has its name only when it is whole and on disk.
 
     Raise StoreError where there is a file already, DiskFull or StoreReadOnly for a refusal of the system; `kept` names
@@ -114,12 +116,12 @@ def new_database(path: Path, kept: str) -> Iterator[Path]:
     check_target(path)
     if path.exists():
         raise StoreError(f"{str(path)!r} exists already; no memory is written over another file: give a new path")
-    sweep(path)  # temporary files of processes that were killed
+    delete_stale_temporaries(path)  # temporary files of processes that were killed
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
-        with changing(repr(str(path)), kept), claim(temporary):
+        with translate_os_errors(repr(str(path)), kept), create_temporary(temporary):
             yield temporary
-        with changing(repr(str(path)), kept):
+        with translate_os_errors(repr(str(path)), kept):
             with temporary.open("rb+") as file:
                 os.fsync(file.fileno())
             temporary.replace(path)
@@ -130,17 +132,17 @@ def new_database(path: Path, kept: str) -> Iterator[Path]:
 
 
 def temporary_path(path: Path) -> Path:
-    """Return where this thread writes a file before it takes its place; `sweep` knows the form of the name."""
+    """Return where this thread writes a file before it takes its place; `delete_stale_temporaries` knows its form."""
     return path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
 
 
-def claim(temporary: Path) -> BinaryIO:
-    """Open a new private file, which `sweep` leaves alone for as long as it is open."""
+def create_temporary(temporary: Path) -> BinaryIO:
+    """Open a new private file, which `delete_stale_temporaries` leaves alone for as long as it is open."""
     while True:
         file = open_private(temporary)
         try:
             _set_mode(file, PRIVATE_MODE)  # it may have been there, or the umask may forbid the owner's access
-            lock_file(file, wait=True)  # for `sweep` of another process, which has it for a moment
+            lock_file(file, wait=True)  # for `delete_stale_temporaries` of another process, which has it for a moment
             if temporary.exists():
                 return file
         except BaseException:  # a signal's too: its traceback would keep the file, and the lock on it
@@ -168,8 +170,8 @@ def make_folder(folder: Path) -> None:
 
     Raise StoreReadOnly where that cannot be, StoreError for a name of no folder.
     """
-    check_name(folder)
-    with changing(f"the folder {str(folder)!r}", "it was not made"):
+    check_usable_name(folder)
+    with translate_os_errors(f"the folder {str(folder)!r}", "it was not made"):
         for one in reversed([folder, *folder.parents]):
             if not one.is_dir():
                 with suppress(FileExistsError):  # another process was first; a file is refused by the next step
@@ -179,7 +181,7 @@ def make_folder(folder: Path) -> None:
         raise StoreError(f"{str(folder)!r} is not a folder; give another path, or move what is there")
 
 
-def check_name(path: Path) -> None:
+def check_usable_name(path: Path) -> None:
     """Raise StoreError for a path that no file can have, or that SQLite cannot be told."""
     if "\0" in str(path):
         raise StoreError(f"the path {str(path)!r} has a NUL character, which no file name can have; give another path")
@@ -191,7 +193,7 @@ def check_name(path: Path) -> None:
         ) from error
 
 
-def check_own_name(path: Path) -> None:
+def check_not_companion_name(path: Path) -> None:
     """Raise StoreError for a name under which SQLite or evimem keeps something of another file.
 
     A process that opens that other file, now or later, replaces or deletes files under such a name.
@@ -205,13 +207,13 @@ def check_own_name(path: Path) -> None:
 
 def check_target(path: Path) -> None:
     """Raise StoreError for a path that a file cannot be written to: a folder, a pipe, a device, another's companion."""
-    with changing(repr(str(path)), "nothing was written"):
+    with translate_os_errors(repr(str(path)), "nothing was written"):
         kind = kind_of(path)
         if kind_of(path.parent) != "folder":
             raise StoreReadOnly(f"the folder {str(path.parent)!r} of {path.name!r} does not exist; create it first")
     if kind not in (None, "file"):
         raise StoreError(f"{str(path)!r} is a {kind}; give the path of a new file")
-    check_own_name(path)
+    check_not_companion_name(path)
 
 
 def kind_of(path: Path) -> str | None:
@@ -219,7 +221,7 @@ def kind_of(path: Path) -> str | None:
 
     Raise StoreError for a name that no file can have.
     """
-    check_name(path)
+    check_usable_name(path)
     try:
         mode = path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
@@ -233,17 +235,17 @@ def open_regular(path: Path) -> BinaryIO:
 
     Never use it for a file that SQLite may have open in this process: see `create_private`.
     """
-    return open(path, "rb", opener=_opened_regular)
+    return open(path, "rb", opener=_open_regular_descriptor)
 
 
-def sweep(path: Path) -> None:
+def delete_stale_temporaries(path: Path) -> None:
     """Delete the temporary files that killed processes left of this file and of its companions.
 
     They may hold turns that were forgotten since. A process that still writes such a file holds a lock on it. Only
     names that are made here are looked at, and only files of this user that begin as such a file does.
     """
     with os.scandir(path.parent) as entries:
-        left = [(entry.name, found) for entry in entries if (found := _temporary(path, entry))]
+        left = [(entry.name, found) for entry in entries if (found := _match_temporary_name(path, entry))]
     for name, found in sorted(left, key=lambda one: one[0]):
         file = path.with_name(name)
         if found["sqlite"] and file.with_name(path.name + found["base"]).exists():
@@ -253,7 +255,7 @@ def sweep(path: Path) -> None:
                 named = found["companion"] or found["sqlite"] or path.suffix in (".ann", ".mark")  # by no one else
                 # Before it was locked, another file may have been given its name.
                 same = lock_file(handle) and os.path.samestat(os.fstat(handle.fileno()), file.stat())
-                if same and (named or _is_ours(handle)):
+                if same and (named or _is_own_temporary(handle)):
                     file.unlink()
         except OSError:
             continue  # another process was first, or this one may not delete it
@@ -275,7 +277,7 @@ def open_private(path: Path, mode: Literal["wb", "a+b"] = "wb") -> BinaryIO:
     return open(path, mode, opener=partial(os.open, mode=PRIVATE_MODE))
 
 
-def _opened_regular(path: str, flags: int) -> int:
+def _open_regular_descriptor(path: str, flags: int) -> int:
     handle = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
     try:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
@@ -286,7 +288,7 @@ def _opened_regular(path: str, flags: int) -> int:
     return handle
 
 
-def _temporary(path: Path, entry: os.DirEntry[str]) -> re.Match[str] | None:
+def _match_temporary_name(path: Path, entry: os.DirEntry[str]) -> re.Match[str] | None:
     """Return the parts of a name that may have been made here for a path, for a file of this user."""
     if not entry.name.startswith(path.name):
         return None
@@ -300,15 +302,15 @@ def _temporary(path: Path, entry: os.DirEntry[str]) -> re.Match[str] | None:
     return found if owned else None
 
 
-def _is_ours(file: BinaryIO) -> bool:
+def _is_own_temporary(file: BinaryIO) -> bool:
     """Return whether a file begins as a backup or an export does, or was killed before its beginning was written."""
     head = file.read(HEADER_SIZE)
     unwritten = not head.strip(b"\0") and stat.S_IMODE(os.fstat(file.fileno()).st_mode) == PRIVATE_MODE
     # The first bytes of a backup and of an export.
-    return head.startswith((b"SQLite format 3\0", b'{"evimem"')) or is_encrypted(head) or unwritten
+    return head.startswith((b"SQLite format 3\0", b'{"evimem"')) or is_encrypted_header(head) or unwritten
 
 
-def _mode_of(path: Path) -> int | None:
+def _file_mode(path: Path) -> int | None:
     with suppress(OSError):
         return stat.S_IMODE(path.stat().st_mode)
     return None

@@ -30,20 +30,20 @@ from ..errors import (
 )
 from ..types.values import meets
 from .atomic_files import (
-    changing,
-    check_name,
     check_target,
-    claim,
+    check_usable_name,
     create_private,
+    create_temporary,
     kind_of,
     sync_folder,
+    translate_os_errors,
 )
 from .encryption import Key
-from .file_format import APPLICATION_ID, HEADER_SIZE, MAGIC, MOST_PAGES, is_encrypted, left_behind
-from .log_link import CLOSED, LINK, LINK_FORM, NO_STATE, next_link, state_of
-from .open_handles import make_room, note_open, require_descriptors
+from .file_format import APPLICATION_ID, HEADER_SIZE, MAGIC, MOST_PAGES, find_unused_ranges, is_encrypted_header
+from .log_link import CLOSED, LINK, LINK_FORM, NO_STATE, make_next_link, state_after_link
+from .open_handles import close_surplus_handles, register_handle, require_free_descriptors
 from .safe_context import safe_context
-from .still_view import MAX_PAGES, View, open_handle, open_still, system_vfs
+from .still_view import MAX_PAGES, LogPages, open_handle, open_snapshot, system_vfs
 from .tables import Tables
 
 # SQLite before 3.51.3 can lose a committed transaction when a WAL is reset while another process writes. Branches 3.50
@@ -71,10 +71,10 @@ class Connection(Tables):
 
     After an I/O error, or a block that a signal handler cut short, the handle is closed and opened again: the state
     that SQLite holds in memory may then differ from that on disk. `path` is the file, `vfs` names an apsw VFS,
-    `busy_seconds` is how long a statement waits for a lock of another process. Until `trust` is called, closing the
-    handle leaves the file and its WAL as they were found. A missing file is created with mode 0600. With `readonly` it
-    must exist, and neither it nor its folder is changed: where no process has it open for writing, it is read with its
-    WAL and without locks (`still_view`), and a change of either is noticed. With a `key` all that is written is
+    `busy_seconds` is how long a statement waits for a lock of another process. Until `mark_verified` is called, closing
+    the handle leaves the file and its WAL as they were found. A missing file is created with mode 0600. With `readonly`
+    it must exist, and neither it nor its folder is changed: where no process has it open for writing, it is read with
+    its WAL and without locks (`still_view`), and a change of either is noticed. With a `key` all that is written is
     encrypted.
 
     `aborted` counts the write blocks that were rolled back and the read blocks that failed unexpectedly. What a
@@ -97,7 +97,7 @@ class Connection(Tables):
         self.key = key
         self._busy_seconds = busy_seconds
         self._give_up_at = 0.0
-        self._place: apsw.VFSFile | None = None  # in the queue for the write lock; see `_queue_up`
+        self._place: apsw.VFSFile | None = None  # in the queue for the write lock; see `_announce_writer`
         # Entered by `with` in the function that uses it: a C lock is then released whatever a signal handler raises.
         self._lock = threading.RLock()
         self._errors = _TypedErrors(path)
@@ -117,7 +117,7 @@ class Connection(Tables):
         self.lacks_log = False  # whether it was found open and without its log: set by who opens it
         _check_runtime()
         if not readonly:
-            with changing(repr(str(path)), "nothing was opened"):
+            with translate_os_errors(repr(str(path)), "nothing was opened"):
                 create_private(path)
         with self._errors, self._lock:
             self._db = self._open()
@@ -142,7 +142,7 @@ class Connection(Tables):
         if self._lock._is_owned() or not self._errors.in_its_process:  # type: ignore[attr-defined]
             return
         try:
-            if self._lock.acquire(blocking=False) and self._may_close and not self._closed and not self._depth:
+            if self._lock.acquire(blocking=False) and self._is_idle and not self._closed and not self._depth:
                 self._note_closed()
                 self._parked = True  # first: a signal handler may raise as soon as it is closed
                 self._db.close()
@@ -153,10 +153,10 @@ class Connection(Tables):
                 self._lock.release()
 
     @property
-    def _may_close(self) -> bool:
+    def _is_idle(self) -> bool:
         return self._trusted or self._readonly
 
-    def trust(self) -> None:
+    def mark_verified(self) -> None:
         """Mark the file verified: from now on the WAL is checkpointed when the last handle closes."""
         with self._errors, self._lock:
             self._trusted = True
@@ -196,7 +196,7 @@ class Connection(Tables):
     @safe_context
     def writing(self, *, durably: bool = True) -> Iterator[None]:
         self.require_writable()
-        with self.decoding(), self._transaction("BEGIN IMMEDIATE", synced=durably):
+        with self.raise_corrupt_on_decoding_errors(), self._transaction("BEGIN IMMEDIATE", synced=durably):
             self._check_same_file()  # under the write lock, which `remove` takes too
             yield
 
@@ -210,14 +210,14 @@ class Connection(Tables):
     @safe_context
     def reading(self) -> Iterator[None]:
         """See one state of the file throughout a block. Nothing can be written, unless `writing` is around it."""
-        with self.decoding(), self._transaction("BEGIN", query_only=True):
+        with self.raise_corrupt_on_decoding_errors(), self._transaction("BEGIN", query_only=True):
             yield
-            if self._still is not None and self._depth and self._still != file_states(self.path):
+            if self._still is not None and self._depth and self._still != read_file_states(self.path):
                 self.aborted += 1
                 raise StoreBusy(f"{str(self.path)!r} was changed while it was read; repeat the call")
 
     @contextmanager
-    def part(self) -> Iterator[None]:
+    def savepoint(self) -> Iterator[None]:
         with self._errors, self._lock:
             handle, raised = self._handle(), list[BaseException]()
             try:
@@ -242,32 +242,32 @@ class Connection(Tables):
             if not self.checkpoint(wait=wait):
                 return False
             if self.key is not None:  # bytes of an encrypted page cannot be blanked in place
-                self.rewrite(self.key, wait=wait)
+                self.reencrypt_file(self.key, wait=wait)
             with self.writing():
-                if self.key is None and not self.blank():
+                if self.key is None and not self.blank_unused_bytes():
                     return False  # another handle has written since the checkpoint
                 on_done()
         except (StoreBusy, DiskFull):
             return False
         return True
 
-    def page_faults(self, table: str | None = None) -> list[str]:
+    def check_pages(self, table: str | None = None) -> list[str]:
         name = "" if table is None else '("{}")'.format(table.replace('"', '""'))
         return [line for (line,) in self.rows(f"PRAGMA integrity_check{name}") if line != "ok"]
 
-    def trees(self) -> list[Any]:
+    def list_trees(self) -> list[Any]:
         return self.rows("SELECT rootpage, name, tbl_name FROM sqlite_schema")
 
-    def broken_references(self) -> list[tuple[str, str]]:
+    def find_broken_references(self) -> list[tuple[str, str]]:
         return [(table, parent) for table, _, parent, _ in self.rows("PRAGMA foreign_key_check")]
 
-    def make_indexes_again(self) -> None:
+    def rebuild_indexes(self) -> None:
         with self.writing():
             self._patched = True
             self.execute("REINDEX")
 
     def size(self) -> int:
-        return int(self.value("PRAGMA page_count") * self.value("PRAGMA page_size"))
+        return int(self.read_value("PRAGMA page_count") * self.read_value("PRAGMA page_size"))
 
     def checkpoint(self, *, wait: bool = True) -> bool:
         """Move the WAL into the file and truncate it; return False while a reader still needs it.
@@ -282,26 +282,26 @@ class Connection(Tables):
                 self._busy_seconds = kept
             return not busy
 
-    def write_back(self) -> None:
+    def copy_log_into_file(self) -> None:
         """Copy the log into the file; the log stays beside it."""
         with self._errors, self._lock:
             self._handle().execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
-    def blank(self) -> bool:
+    def blank_unused_bytes(self) -> bool:
         """Overwrite the bytes that moved rows left in unused parts of pages; return False if the WAL is not empty.
 
         Call it inside `writing`, after `checkpoint`: all committed pages are then in the file; no other process writes.
         A commit must follow, after which other handles read their pages again.
         """
-        log = _beside(self.path, "-wal")
+        log = _companion_path(self.path, "-wal")
         if log.exists() and log.stat().st_size:
             return False
         with self._errors, self._lock:
             db = self._handle()
             size, count = db.pragma("page_size"), db.pragma("page_count")
-            file = self._as_file()
+            file = self._open_vfs_file()
             try:
-                found = list(_left_behind(file, size, min(count, MOST_PAGES)))
+                found = list(_find_unused_bytes(file, size, min(count, MOST_PAGES)))
                 for start, end in found:
                     file.xWrite(bytes(end - start), start)
                 if found:
@@ -333,7 +333,7 @@ class Connection(Tables):
                 self.close()
             return alone
 
-    def rewrite(self, key: Key, *, wait: bool = True) -> None:
+    def reencrypt_file(self, key: Key, *, wait: bool = True) -> None:
         """Replace an encrypted file with a new one that holds its rows and nothing else, under a key and a new salt.
 
         After a crash the one or the other file is there; the log of the one is unreadable beside the other. Where a
@@ -348,8 +348,12 @@ class Connection(Tables):
                 self._suspect = True  # the journal mode changes: the handle is opened again
                 if db.pragma("journal_mode", "DELETE") != "delete":
                     raise StoreBusy(f"{str(self.path)!r} is open elsewhere; close it there, and repeat the call")
-                with changing(repr(str(self.path)), "it stays as it was"), claim(temporary), self._no_writers():
-                    key.write_rows(db, temporary)
+                with (
+                    translate_os_errors(repr(str(self.path)), "it stays as it was"),
+                    create_temporary(temporary),
+                    self._exclude_writers(),
+                ):
+                    key.copy_encrypted(db, temporary)
                     self._check_same_file()
                     with temporary.open("rb+") as file:
                         os.fsync(file.fileno())
@@ -362,9 +366,9 @@ class Connection(Tables):
             temporary.unlink(missing_ok=True)
 
     @contextmanager
-    def _no_writers(self) -> Iterator[None]:
+    def _exclude_writers(self) -> Iterator[None]:
         """Hold the lock that each transaction that writes takes, where there is no log."""
-        place = self._as_file()
+        place = self._open_vfs_file()
         try:
             place.xLock(apsw.SQLITE_LOCK_SHARED)
             place.xLock(apsw.SQLITE_LOCK_RESERVED)
@@ -388,10 +392,10 @@ class Connection(Tables):
 
     def _open(self) -> apsw.Connection:
         """Open the SQLite handle; close other handles of this process where it has few descriptors, or none."""
-        make_room(self)
-        require_descriptors(self.name, self)
+        close_surplus_handles(self)
+        require_free_descriptors(self.name, self)
         db, self._used_at = self._open_handle(), time.monotonic()
-        note_open(self)
+        register_handle(self)
         return db
 
     def _open_handle(self) -> apsw.Connection:
@@ -399,12 +403,12 @@ class Connection(Tables):
             self._check_same_file()  # opened again: the file that was open must still be there
         before = self._file_id or self._current_file_id()
         if self._readonly:
-            db = self._opened_to_read()
+            db = self._open_read_only()
         else:
             db = open_handle(str(self.path), apsw.SQLITE_OPEN_READWRITE, self._vfs, self.key)
         if self.key is not None:
             _check_key(db, self.path)
-        db.set_busy_handler(self._wait)
+        db.set_busy_handler(self._wait_for_lock)
         db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(not self._trusted))
         db.create_scalar_function("meets", cast(Any, meets), 2, deterministic=True)
         if self._readonly:
@@ -424,9 +428,9 @@ class Connection(Tables):
         self._check_same_file()
         return db
 
-    def _opened_to_read(self) -> apsw.Connection:
+    def _open_read_only(self) -> apsw.Connection:
         """Open a handle that changes nothing: with locks where the index of a log shows that the file is in use."""
-        self._still, found = None, file_states(self.path)
+        self._still, found = None, read_file_states(self.path)
         if found.index:
             db = open_handle(str(self.path), apsw.SQLITE_OPEN_READONLY, self._vfs, self.key)
             try:
@@ -436,9 +440,9 @@ class Connection(Tables):
             else:
                 return db
         self._still = found
-        return open_still(self.path, self._vfs, _view_of_log(self.path, self._vfs), self.key)
+        return open_snapshot(self.path, self._vfs, _read_log_view(self.path, self._vfs), self.key)
 
-    def _wait(self, attempts: int) -> bool:
+    def _wait_for_lock(self, attempts: int) -> bool:
         """Sleep shortly; return whether to try for the lock again (SQLite's busy handler).
 
         SQLite's own timeout sleeps longer and longer, so that among many writers an unlucky one hardly ever asks while
@@ -446,11 +450,11 @@ class Connection(Tables):
         """
         if attempts == 0:
             self._give_up_at = time.monotonic() + self._busy_seconds
-        self._queue_up()
+        self._announce_writer()
         time.sleep(random.uniform(0.0, _LONGEST_SLEEP))
         return time.monotonic() < self._give_up_at
 
-    def _queue_up(self) -> None:
+    def _announce_writer(self) -> None:
         """Show that this handle waits to write; `_place` is kept while it does, and nothing else shows it.
 
         The sign is the lock that SQLite calls RESERVED. With a log it takes that one never but to change the journal
@@ -458,7 +462,7 @@ class Connection(Tables):
         handle at a time can hold it: a second that waits takes it when the first has its turn.
         """
         if self._depth and self._place is None:
-            place = self._as_file()
+            place = self._open_vfs_file()
             with suppress(apsw.BusyError):
                 place.xLock(apsw.SQLITE_LOCK_SHARED)
                 place.xLock(apsw.SQLITE_LOCK_RESERVED)
@@ -466,9 +470,9 @@ class Connection(Tables):
 
     def has_waiting_writer(self) -> bool:
         with self._errors, self._lock:
-            return bool(self._as_file().xCheckReservedLock())
+            return bool(self._open_vfs_file().xCheckReservedLock())
 
-    def _as_file(self) -> apsw.VFSFile:
+    def _open_vfs_file(self) -> apsw.VFSFile:
         """Return the file beside its handle, through SQLite's VFS, as in `read_header`. It is closed when let go."""
         return apsw.VFSFile(self._vfs or system_vfs(), str(self.path), [_AS_MAIN, 0])
 
@@ -499,8 +503,8 @@ class Connection(Tables):
         if self._depth:
             return self._db
         self._used_at = time.monotonic()
-        moved = self._still is not None and self._still != file_states(self.path)
-        if (self._parked or moved) and not log_fits(self.path, self._vfs, self.key):
+        moved = self._still is not None and self._still != read_file_states(self.path)
+        if (self._parked or moved) and not is_log_of_file(self.path, self._vfs, self.key):
             raise StoreRolledBack(f"the log of {str(self.path)!r} was exchanged while it was open; open it again")
         self._suspect = self._suspect or moved
         if (
@@ -540,9 +544,9 @@ class Connection(Tables):
                 yield
                 self._end_query_only()
                 if self._patched or db.total_changes() != changes:
-                    self._link(db)
+                    self._write_log_link(db)
                 db.execute("COMMIT")
-                self._sync_again()
+                self._restore_sync_mode()
             except EvimemError as error:
                 self.aborted += not query_only
                 self._rollback(error)
@@ -554,13 +558,13 @@ class Connection(Tables):
             finally:
                 self._depth, self._place, self._used_at = 0, None, time.monotonic()
 
-    def _link(self, db: apsw.Connection) -> None:
+    def _write_log_link(self, db: apsw.Connection) -> None:
         """Give the state that is about to be committed its link; see `log_link`."""
         with suppress(apsw.SQLError):  # of a file without tables yet, or of another program
             kept: dict[str, Any] = dict(cast(Any, db.execute(_STORE_AND_LINK).fetchall()))
             if "store" not in kept:
                 return
-            link = next_link(kept["store"], kept.get(LINK))
+            link = make_next_link(kept["store"], kept.get(LINK))
             db.execute(f"INSERT INTO meta VALUES ('{LINK}', ?) ON CONFLICT (key) DO UPDATE SET value = ?", (link, link))
 
     def _note_closed(self) -> None:
@@ -585,7 +589,7 @@ class Connection(Tables):
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             self._end_query_only()
-            self._sync_again()
+            self._restore_sync_mode()
         except apsw.Error:
             self._suspect = True  # the handle is dropped at its next use, which rolls back
 
@@ -594,19 +598,19 @@ class Connection(Tables):
             self._db.execute("PRAGMA query_only=OFF")
             self._query_only = False
 
-    def _sync_again(self) -> None:
+    def _restore_sync_mode(self) -> None:
         if self._unsynced:
             self._db.execute("PRAGMA synchronous=FULL")
             self._unsynced = False
 
 
-def _left_behind(file: apsw.VFSFile, size: int, count: int) -> Iterator[tuple[int, int]]:
+def _find_unused_bytes(file: apsw.VFSFile, size: int, count: int) -> Iterator[tuple[int, int]]:
     for first in range(0, count * size, _PAGES_PER_READ * size):
         wanted = min(_PAGES_PER_READ * size, count * size - first)
         pages = file.xRead(wanted, first)
         if len(pages) != wanted:  # a part that cannot be seen whole is not touched
             raise apsw.IOError(f"{len(pages)} bytes read at {first}, expected {wanted}")
-        yield from ((first + start, first + end) for start, end in left_behind(pages, size, first))
+        yield from ((first + start, first + end) for start, end in find_unused_ranges(pages, size, first))
 
 
 def read_header(path: Path, vfs: str | None = None) -> bytes:
@@ -617,7 +621,7 @@ def read_header(path: Path, vfs: str | None = None) -> bytes:
     then reset the log under that handle.
     """
     real = path.resolve()  # SQLite opens no symbolic link
-    check_name(real)
+    check_usable_name(real)
     try:
         file = apsw.VFSFile(vfs or system_vfs(), str(real), [_AS_MAIN_TO_READ, 0])
         try:
@@ -628,7 +632,7 @@ def read_header(path: Path, vfs: str | None = None) -> bytes:
         raise _typed_error(error, str(path)) from error
 
 
-def log_fits(path: Path, vfs: str | None = None, key: Key | None = None, store: str | None = None) -> bool:
+def is_log_of_file(path: Path, vfs: str | None = None, key: Key | None = None, store: str | None = None) -> bool:
     """Return whether the log beside a file continues it; see `log_link`. Nothing is changed.
 
     It does where no link is in it. It does not where the file was cut, so that a page is in neither: SQLite would take
@@ -636,31 +640,34 @@ def log_fits(path: Path, vfs: str | None = None, key: Key | None = None, store: 
     among its bytes and by `store`, the id of the memory whose mark lies there. Other processes may write meanwhile:
     a part that changed while it was read is read again. Raise StoreError.
     """
-    with _TypedErrors(path), _log_of(path, vfs) as log:
+    with _TypedErrors(path), _open_log(path, vfs) as log:
         if log is None:
             return True
-        from .log_states import page_size_of, read_log_header, states_in_log  # noqa: PLC0415 - numpy, not for help
+        from .log_states import page_size_of_header, read_log_header, read_states  # noqa: PLC0415 - numpy, not for help
 
         read = partial(_read_log, log)
         # Read a log that other processes write meanwhile at most 50 times.
         for _ in range(50):
             if (header := read_log_header(read)) is None:
                 return True
-            state = _state_without_log(path, vfs, key, page_size_of(header))
-            if not _is_cut(path, read, header):
-                states = set(states_in_log(read, header) if key is None else _encrypted_states(path, vfs, key))
+            state = _state_without_log(path, vfs, key, page_size_of_header(header))
+            if not _is_truncated(path, read, header):
+                states = set(read_states(read, header) if key is None else _encrypted_states(path, vfs, key))
                 if not states or state in states:
                     return True
-                if state in (None, NO_STATE) and _seems_own(
+                if state in (None, NO_STATE) and _seems_log_of_file(
                     path, vfs, key, states, store, is_readable=state is not None
                 ):
                     return True
-            if (header, state) == (read_log_header(read), _state_without_log(path, vfs, key, page_size_of(header))):
+            if (header, state) == (
+                read_log_header(read),
+                _state_without_log(path, vfs, key, page_size_of_header(header)),
+            ):
                 return False
     return True  # it is written all the time, by processes that opened it with its log
 
 
-def _seems_own(
+def _seems_log_of_file(
     path: Path, vfs: str | None, key: Key | None, states: set[str], store: str | None, *, is_readable: bool
 ) -> bool:
     """Return whether a log seems to be that of a file that cannot be read without it, or shows no table.
@@ -671,32 +678,32 @@ def _seems_own(
     """
     file = apsw.VFSFile(vfs or system_vfs(), str(path.resolve()), [_AS_MAIN_TO_READ, 0])
     try:
-        links = list(_links_in(file))
+        links = list(_find_log_links(file))
     finally:
         file.xClose()
     if links:
-        known = {part for state in states for part in _parts_of(state)}
-        return any(not known.isdisjoint(_parts_of(link.rpartition(":")[2])) for link in links)
+        known = {part for state in states for part in _state_parts(state)}
+        return any(not known.isdisjoint(_state_parts(link.rpartition(":")[2])) for link in links)
     if is_readable:
         return False
-    view = _view_of_log(path, vfs)
+    view = _read_log_view(path, vfs)
     if store is None:
         return view is not None and all(page in view.pages for page in range(1, view.count + 1))
     try:
-        with closing(open_still(path, vfs, view, key)) as db:
-            return _store_and_link(db).get("store", store) == store
+        with closing(open_snapshot(path, vfs, view, key)) as db:
+            return _read_store_and_link(db).get("store", store) == store
     except apsw.Error:
         return True  # nor can it be read with the log: SQLite says so
 
 
-def _parts_of(state: str) -> Iterator[tuple[int, str]]:
+def _state_parts(state: str) -> Iterator[tuple[int, str]]:
     """Yield the parts of a state, each with its place: of a torn one all but one are whole."""
     return ((at, state[at : at + 8]) for at in range(0, len(state), 8))
 
 
-def _links_in(file: apsw.VFSFile) -> Iterator[str]:
+def _find_log_links(file: apsw.VFSFile) -> Iterator[str]:
     """Yield the links that stand anywhere among the bytes of a file."""
-    step, longest = 1 << 20, len(next_link("", None))
+    step, longest = 1 << 20, len(make_next_link("", None))
     for at in range(0, file.xFileSize(), step):
         some = file.xRead(min(step + longest, file.xFileSize() - at), at)
         yield from (link[0].decode() for link in LINK_FORM.finditer(some))
@@ -708,28 +715,28 @@ def lacks_log(path: Path, vfs: str | None = None, key: Key | None = None) -> boo
     It is read here first where it has no mark, as a backup has none, so that a wrong key is noticed here. One of an
     earlier version does not say whether it was closed; one without tables is new.
     """
-    with _TypedErrors(path), _log_of(path, vfs) as log:
+    with _TypedErrors(path), _open_log(path, vfs) as log:
         from .log_states import read_log_header  # noqa: PLC0415 - numpy, as above
 
         if log is not None and read_log_header(partial(_read_log, log)) is not None:
             return False
-        with closing(open_still(path, vfs, None, key)) as db:
+        with closing(open_snapshot(path, vfs, None, key)) as db:
             if key is not None:
                 _check_key(db, path)
-            kept = _store_and_link(db)
-    return LINK in kept and kept.get(CLOSED) != state_of(kept["store"], kept[LINK])
+            kept = _read_store_and_link(db)
+    return LINK in kept and kept.get(CLOSED) != state_after_link(kept["store"], kept[LINK])
 
 
 def note_closed(db: apsw.Connection) -> None:
     """Note in a file that its state is the last one, in a transaction of the caller."""
-    kept = _store_and_link(db)
-    state = state_of(kept.get("store"), kept.get(LINK))
+    kept = _read_store_and_link(db)
+    state = state_after_link(kept.get("store"), kept.get(LINK))
     if LINK in kept and state is not None and state != kept.get(CLOSED):
         sql = f"INSERT INTO meta VALUES ('{CLOSED}', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
         db.execute(sql, (state,))
 
 
-def _is_cut(path: Path, read: Callable[[int, int], bytes], header: bytes) -> bool:
+def _is_truncated(path: Path, read: Callable[[int, int], bytes], header: bytes) -> bool:
     """Return whether a page is neither in a file nor in its log; False for a file that is gone."""
     from .log_states import lacks_pages  # noqa: PLC0415 - numpy, as above
 
@@ -747,12 +754,14 @@ class FileStates:
     index: bool
 
 
-def file_states(path: Path) -> FileStates:
+def read_file_states(path: Path) -> FileStates:
     """Return the states of a file, its log and the index of that."""
-    return FileStates(_state_of_file(path), _state_of_file(_beside(path, "-wal")), _beside(path, "-shm").exists())
+    return FileStates(
+        _stat_file(path), _stat_file(_companion_path(path, "-wal")), _companion_path(path, "-shm").exists()
+    )
 
 
-def _state_of_file(path: Path) -> tuple[int, ...]:
+def _stat_file(path: Path) -> tuple[int, ...]:
     try:
         found = path.stat()
     except FileNotFoundError:
@@ -760,14 +769,14 @@ def _state_of_file(path: Path) -> tuple[int, ...]:
     return (found.st_ino, found.st_size, found.st_mtime_ns)
 
 
-def _beside(path: Path, end: str) -> Path:
+def _companion_path(path: Path, end: str) -> Path:
     return path.with_name(path.name + end)
 
 
 @contextmanager
-def _log_of(path: Path, vfs: str | None) -> Iterator[apsw.VFSFile | None]:
+def _open_log(path: Path, vfs: str | None) -> Iterator[apsw.VFSFile | None]:
     """Open the log beside a file, None where there is none."""
-    log = _opened_log(path, vfs)
+    log = _open_log_file(path, vfs)
     try:
         yield log
     finally:
@@ -775,8 +784,8 @@ def _log_of(path: Path, vfs: str | None) -> Iterator[apsw.VFSFile | None]:
             log.xClose()
 
 
-def _opened_log(path: Path, vfs: str | None) -> apsw.VFSFile | None:
-    log, flags = _beside(path, "-wal"), [apsw.SQLITE_OPEN_WAL | apsw.SQLITE_OPEN_READONLY, 0]
+def _open_log_file(path: Path, vfs: str | None) -> apsw.VFSFile | None:
+    log, flags = _companion_path(path, "-wal"), [apsw.SQLITE_OPEN_WAL | apsw.SQLITE_OPEN_READONLY, 0]
     return apsw.VFSFile(vfs or system_vfs(), str(log.resolve()), flags) if kind_of(log) == "file" else None
 
 
@@ -788,18 +797,18 @@ def _read_log(log: apsw.VFSFile, at: int, size: int) -> bytes:
     return found
 
 
-def _view_of_log(path: Path, vfs: str | None) -> View | None:
+def _read_log_view(path: Path, vfs: str | None) -> LogPages | None:
     """Return the pages that the log beside a file holds; None where it holds none."""
-    if (log := _opened_log(path, vfs)) is None:
+    if (log := _open_log_file(path, vfs)) is None:
         return None
-    from .log_states import page_size_of, pages_in_log, read_log_header  # noqa: PLC0415 - numpy, as above
+    from .log_states import page_size_of_header, read_log_header, read_page_places  # noqa: PLC0415 - numpy, as above
 
     read = partial(_read_log, log)
     if (header := read_log_header(read)) is None:
         log.xClose()
         return None
-    view = View(log, page_size_of(header))
-    for pages, count in pages_in_log(read, header):
+    view = LogPages(log, page_size_of_header(header))
+    for pages, count in read_page_places(read, header):
         view.pages, view.count = pages, count
     return view
 
@@ -810,29 +819,29 @@ def _encrypted_states(path: Path, vfs: str | None, key: Key) -> Iterator[str]:
     A link that is also that of the file alone may stand in the file: it counts once the log was seen to hold another.
     Where the file with pages of the log over it cannot be read, as that of another state, a state of none is yielded.
     """
-    from .log_states import page_size_of, pages_in_log, read_log_header  # noqa: PLC0415 - numpy, as above
+    from .log_states import page_size_of_header, read_log_header, read_page_places  # noqa: PLC0415 - numpy, as above
 
-    with _log_of(path, vfs) as log:
+    with _open_log(path, vfs) as log:
         header = None if log is None else read_log_header(read := partial(_read_log, log))
         if header is None:
             return
-        view = View(_opened_log(path, vfs), page_size_of(header), MAX_PAGES)
+        view = LogPages(_open_log_file(path, vfs), page_size_of_header(header), MAX_PAGES)
         try:
-            with closing(open_still(path, vfs, view, key)) as db:
-                own, is_logged = _store_and_link(db).get(LINK), False
-                for view.pages, view.count in pages_in_log(read, header):
+            with closing(open_snapshot(path, vfs, view, key)) as db:
+                own, is_logged = _read_store_and_link(db).get(LINK), False
+                for view.pages, view.count in read_page_places(read, header):
                     db.release_memory()  # the pages that it has read of the file
-                    kept = _store_and_link(db)
+                    kept = _read_store_and_link(db)
                     store, link = kept.get("store"), kept.get(LINK)
                     is_logged = is_logged or link != own
                     if is_logged and link is not None:
                         yield link.split(":")[1]
-                        yield state_of(store, link) or ""
+                        yield state_after_link(store, link) or ""
         except apsw.Error:
             yield ""
 
 
-def _store_and_link(db: apsw.Connection) -> dict[str, str]:
+def _read_store_and_link(db: apsw.Connection) -> dict[str, str]:
     try:
         return dict(cast(Any, db.execute(_STORE_AND_LINK).fetchall()))
     except apsw.SQLError:
@@ -845,9 +854,9 @@ def _state_without_log(path: Path, vfs: str | None, key: Key | None, page_size: 
     Pages that it lacks at its end are blank: SQLite reads no page of a file that is shorter than its header says.
     """
     try:
-        with closing(open_still(path, vfs, View(None, page_size, MAX_PAGES), key)) as db:
+        with closing(open_snapshot(path, vfs, LogPages(None, page_size, MAX_PAGES), key)) as db:
             kept: dict[str, Any] = dict(cast(Any, db.execute(_STORE_AND_LINK).fetchall()))
-            return state_of(kept.get("store"), kept.get(LINK))
+            return state_after_link(kept.get("store"), kept.get(LINK))
     except apsw.SQLError:
         return NO_STATE  # all of its tables are in the log
     except apsw.Error:
@@ -855,7 +864,7 @@ def _state_without_log(path: Path, vfs: str | None, key: Key | None, page_size: 
 
 
 @contextmanager
-def keep_alone(path: Path) -> Iterator[None]:
+def lock_exclusively(path: Path) -> Iterator[None]:
     """Keep a file for a block in which no handle has it open or opens it. Raise StoreBusy where one has."""
     with _TypedErrors(path):
         file = apsw.VFSFile(system_vfs(), str(path), [_AS_MAIN, 0])
@@ -881,7 +890,7 @@ def is_database(path: Path) -> bool:
     if kind_of(path) != "file":
         return False
     header = read_header(path)
-    return header[: len(MAGIC)] == MAGIC or is_encrypted(header)
+    return header[: len(MAGIC)] == MAGIC or is_encrypted_header(header)
 
 
 def check_readable(path: Path) -> None:

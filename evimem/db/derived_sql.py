@@ -14,24 +14,24 @@ _WHOLE = (
 _OF_TURN = "fact JOIN turn ON turn.seq = fact.seq"
 
 
-def facts_of_turns(db: Tables, seqs: Collection[int]) -> Query:
+def select_facts_of_turns(db: Tables, seqs: Collection[int]) -> Query:
     """Return the query of (number of the turn, and the columns of a fact) in the order of the turns' text."""
-    return db.selecting(_OF_TURN, f"fact.seq, {_WHOLE}", "fact.seq, span_start, fact.row", **{"fact.seq": seqs})
+    return db.select_query(_OF_TURN, f"fact.seq, {_WHOLE}", "fact.seq, span_start, fact.row", **{"fact.seq": seqs})
 
 
-def whole_facts(db: Tables, rows: Collection[int]) -> list[Any]:
+def read_facts(db: Tables, rows: Collection[int]) -> list[Any]:
     """Return (number of the turn, row, and the columns of a fact) in the order of the rows."""
     return db.select(_OF_TURN, f"fact.seq, {_WHOLE}", "fact.row", **{"fact.row": rows})
 
 
-def facts_with_places(db: Tables, rows: Collection[int]) -> list[Any]:
+def read_facts_with_places(db: Tables, rows: Collection[int]) -> list[Any]:
     """Return (instant, turn, place in its text, row, speaker, and the columns of a fact)."""
     place = "fact.instant, fact.seq, fact.span_start, fact.row, speaker.name"
     by_speaker = f"{_OF_TURN} JOIN speaker ON speaker.ord = turn.speaker"
     return db.select(by_speaker, f"{place}, {_WHOLE}", **{"fact.row": rows})
 
 
-def facts_near(db: Tables, asked: Iterable[tuple[int, str]], side: str, reach: int) -> list[Any]:
+def read_neighbouring_facts(db: Tables, asked: Iterable[tuple[int, str]], side: str, reach: int) -> list[Any]:
     """Return (row, other row) of facts by the same owner that stand before (<) or after (>) one: the `reach` nearest.
 
     A fact is asked about by its row with its topic. SQLite walks the index in order and stops, however long that is.
@@ -44,13 +44,13 @@ def facts_near(db: Tables, asked: Iterable[tuple[int, str]], side: str, reach: i
         f"near.seq {way}, near.span_start {way}, near.row {way} LIMIT {reach}"
     )
     sql = (
-        f"SELECT asked.fact, fact.row FROM {db.dialect.table('asked', 'fact bigint', 'topic text')} "
+        f"SELECT asked.fact, fact.row FROM {db.dialect.values_table('asked', 'fact bigint', 'topic text')} "
         f"JOIN fact AS here ON here.row = asked.fact {db.dialect.join_rows('fact', 'row', near)}"
     )
-    return db.rows(sql, [db.dialect.table_of(list(asked))])
+    return db.rows(sql, [db.dialect.bind_rows(list(asked))])
 
 
-def turns_with_facts_after(db: Tables, seqs: Collection[int], count: int, extractor: str) -> Query:
+def select_later_turns_with_facts(db: Tables, seqs: Collection[int], count: int, extractor: str) -> Query:
     """Return the query of turns, of so many after each of these in its session, in which an extractor found facts."""
     following = (
         "SELECT later.seq FROM turn AS later "
@@ -58,35 +58,35 @@ def turns_with_facts_after(db: Tables, seqs: Collection[int], count: int, extrac
     )
     sql = (
         f"SELECT DISTINCT fact.seq FROM turn {db.dialect.join_rows('fact', 'seq', following)} "
-        f"WHERE {db.dialect.among('turn.seq')} AND fact.extractor = ?"
+        f"WHERE {db.dialect.in_set_sql('turn.seq')} AND fact.extractor = ?"
     )
-    return sql, (count, db.dialect.values(seqs), extractor)
+    return sql, (count, db.dialect.bind_set(seqs), extractor)
 
 
-def similar_turns(db: Tables, seqs: Collection[int]) -> Query:
+def select_similar_turns(db: Tables, seqs: Collection[int]) -> Query:
     """Return the query of (turn, turn, weight) for each edge between their facts that leaves one of these turns.
 
     An edge is stored once, with the smaller row as its source: each end is looked up by an index of its own.
     """
     halves = (
         f"SELECT here.seq, there.seq, edge.weight FROM fact AS here JOIN edge ON edge.{near} = here.row "
-        f"JOIN fact AS there ON there.row = edge.{far} WHERE {db.dialect.among('here.seq')}"
+        f"JOIN fact AS there ON there.row = edge.{far} WHERE {db.dialect.in_set_sql('here.seq')}"
         for near, far in (("source", "target"), ("target", "source"))
     )
-    return " UNION ALL ".join(halves), [db.dialect.values(seqs)] * 2
+    return " UNION ALL ".join(halves), [db.dialect.bind_set(seqs)] * 2
 
 
-def updating_turns(db: Tables, seqs: Collection[int]) -> Query:
+def select_turns_linked_by_updates(db: Tables, seqs: Collection[int]) -> Query:
     """Return the query of (turn, turn) where a fact of one replaced a fact of the other."""
     halves = (
         "SELECT here.seq, there.seq FROM fact AS here "
-        f"JOIN fact AS there ON {join} WHERE {db.dialect.among('here.seq')}"
+        f"JOIN fact AS there ON {join} WHERE {db.dialect.in_set_sql('here.seq')}"
         for join in ("there.id = here.replaced_by", "there.replaced_by = here.id")
     )
-    return " UNION ALL ".join(halves), [db.dialect.values(seqs)] * 2
+    return " UNION ALL ".join(halves), [db.dialect.bind_set(seqs)] * 2
 
 
-def linked_facts(db: Tables, rows: Collection[int], side: str) -> list[Any]:
+def read_linked_facts(db: Tables, rows: Collection[int], side: str) -> list[Any]:
     """Return (row, linked row, weight) for each edge from these facts to an earlier (<) or later (>) one.
 
     That is by the instant of the turn, then by turn: the order of the dialogue, whatever the order of arrival.
@@ -94,29 +94,30 @@ def linked_facts(db: Tables, rows: Collection[int], side: str) -> list[Any]:
     halves = (
         f"SELECT here.row, there.row, edge.weight FROM edge JOIN fact AS here ON here.row = edge.{near} "
         f"JOIN fact AS there ON there.row = edge.{far} "
-        f"WHERE {db.dialect.among(f'edge.{near}')} AND (there.instant, there.seq) {side} (here.instant, here.seq)"
+        f"WHERE {db.dialect.in_set_sql(f'edge.{near}')} AND (there.instant, there.seq) {side} (here.instant, here.seq)"
         for near, far in (("source", "target"), ("target", "source"))
     )
-    return db.rows(" UNION ALL ".join(halves), [db.dialect.values(rows)] * 2)
+    return db.rows(" UNION ALL ".join(halves), [db.dialect.bind_set(rows)] * 2)
 
 
-def unlink_earlier(db: Tables, rows: Collection[int]) -> None:
+def delete_edges_to_earlier(db: Tables, rows: Collection[int]) -> None:
     """Delete the edges from these facts to earlier ones."""
     for near, far in (("source", "target"), ("target", "source")):
         db.execute(
-            f"DELETE FROM edge WHERE {db.dialect.among(near)} AND EXISTS (SELECT 1 FROM fact AS here, fact AS there "
+            f"DELETE FROM edge WHERE {db.dialect.in_set_sql(near)} "
+            "AND EXISTS (SELECT 1 FROM fact AS here, fact AS there "
             f"WHERE here.row = edge.{near} AND there.row = edge.{far} "
             "AND (there.instant, there.seq) < (here.instant, here.seq))",
-            [db.dialect.values(rows)],
+            [db.dialect.bind_set(rows)],
         )
 
 
 def count_links(db: Tables) -> dict[str, int]:
     """Return how many edges there are of each kind: all but the similar ones follow from other rows."""
-    updates = db.value("SELECT count(*) FROM fact WHERE replaced_by IS NOT NULL")
-    same = db.value("SELECT count(*) - count(DISTINCT seq) FROM fact")  # each fact to the next of its turn
-    following = db.value("SELECT count(*) - count(DISTINCT session) FROM turn")  # all but each first one
-    return {"same_turn": int(same), "similar": db.count("edge"), "next": int(following), "updates": int(updates)}
+    updates = db.read_value("SELECT count(*) FROM fact WHERE replaced_by IS NOT NULL")
+    same = db.read_value("SELECT count(*) - count(DISTINCT seq) FROM fact")  # each fact to the next of its turn
+    following = db.read_value("SELECT count(*) - count(DISTINCT session) FROM turn")  # all but each first one
+    return {"same_turn": int(same), "similar": db.count_rows("edge"), "next": int(following), "updates": int(updates)}
 
 
 EDGES = "SELECT source, target, weight FROM edge WHERE (source, target) > (?, ?) ORDER BY source, target LIMIT ?"
@@ -127,31 +128,31 @@ TOPICAL = "SELECT row FROM fact WHERE row > ? AND topic IS NOT NULL ORDER BY row
 ALL_FACTS = "SELECT row FROM fact WHERE row > ? ORDER BY row LIMIT ?"
 
 
-def facts_to_link(db: Tables) -> list[int]:
+def read_facts_to_link(db: Tables) -> list[int]:
     """Return the rows of the facts whose turns are queued for linking, ascending."""
     sql = "SELECT fact.row FROM fact JOIN job ON job.seq = fact.seq WHERE job.kind = 'link' ORDER BY fact.row"
     return [row for (row,) in db.rows(sql)]
 
 
-def vectors_reach(count: int) -> Query:
+def select_has_more_vectors_than(count: int) -> Query:
     """Return the query of whether more than `count` facts have a vector: a row at an offset, no vector is read."""
     return "SELECT 1 FROM fact_vector LIMIT 1 OFFSET ?", (count,)
 
 
-def replaced_without_topic(db: Tables) -> int:
+def count_replaced_without_topic(db: Tables) -> int:
     """Return how many facts are marked as replaced that have no topic, so that nothing can replace them."""
-    return int(db.value("SELECT count(*) FROM fact WHERE replaced_by IS NOT NULL AND topic IS NULL"))
+    return int(db.read_value("SELECT count(*) FROM fact WHERE replaced_by IS NOT NULL AND topic IS NULL"))
 
 
-def unmark_without_topic(db: Tables) -> None:
+def unmark_replaced_without_topic(db: Tables) -> None:
     """Unmark the facts that are marked as replaced and have no topic."""
     db.execute("UPDATE fact SET replaced_by = NULL WHERE replaced_by IS NOT NULL AND topic IS NULL")
 
 
-def facts_never_linked(db: Tables) -> int:
+def count_facts_never_linked(db: Tables) -> int:
     """Return how many facts are neither embedded nor queued for it: nothing would ever link them."""
     return int(
-        db.value(
+        db.read_value(
             "SELECT count(*) FROM fact "
             "WHERE NOT EXISTS (SELECT 1 FROM fact_vector WHERE fact_vector.row = fact.row) "
             "AND NOT EXISTS (SELECT 1 FROM job WHERE job.kind = 'link' AND job.seq = fact.seq)"
@@ -159,12 +160,12 @@ def facts_never_linked(db: Tables) -> int:
     )
 
 
-def drop_facts_of_others(db: Tables, extractor: str) -> None:
+def delete_facts_of_other_extractors(db: Tables, extractor: str) -> None:
     """Delete the facts that another extractor found."""
     db.execute("DELETE FROM fact WHERE extractor <> ?", (extractor,))
 
 
-def highest_row(key: str) -> Query:
+def select_highest_row(key: str) -> Query:
     """Return the query of the highest row number: that of the last passage, or one that `meta` has under a key."""
     return (
         "SELECT max(number) FROM (SELECT first + count - 1 AS number FROM passage WHERE first = "
@@ -174,12 +175,12 @@ def highest_row(key: str) -> Query:
     )
 
 
-def used_rows(db: Tables) -> int:
+def count_row_numbers(db: Tables) -> int:
     """Return how many row numbers turns have."""
-    return int(db.value("SELECT coalesce(sum(count), 0) FROM passage"))
+    return int(db.read_value("SELECT coalesce(sum(count), 0) FROM passage"))
 
 
-def passages_within(db: Tables, first: int, last: int) -> list[Any]:
+def read_passages_within(db: Tables, first: int, last: int) -> list[Any]:
     """Return (turn, first row, number of rows) from the passage that holds a row to the last that begins by another."""
     start = "coalesce((SELECT max(first) FROM passage WHERE first <= ?), ?)"
     sql = f"SELECT seq, first, count FROM passage WHERE first BETWEEN {start} AND ? ORDER BY first"
@@ -192,17 +193,17 @@ DOCUMENT = "row, columns, events, terms, vector, scale"
 SEALED: Query = "SELECT coalesce(max(number) + 1, 0) FROM segment", ()
 
 
-def sealed_segments(db: Tables) -> int:
+def count_sealed_segments(db: Tables) -> int:
     """Return how many segments are sealed."""
-    return int(db.value(*SEALED))
+    return int(db.read_value(*SEALED))
 
 
-def open_documents(size: int) -> Query:
+def select_open_documents(size: int) -> Query:
     """Return the query of the columns of all documents after the last sealed segment, in their order."""
     return f"SELECT {DOCUMENT} FROM document WHERE row > ({SEALED[0]}) * ? ORDER BY row", (size,)
 
 
-def events_since(db: Tables, row: int) -> list[Any]:
+def read_events_since(db: Tables, row: int) -> list[Any]:
     """Return (first row, number of rows, start, end) of the dated facts of turns that have a fact after a row."""
     return db.rows(
         "SELECT first, count, event_start, event_end FROM fact JOIN passage ON passage.seq = fact.seq "
@@ -212,12 +213,12 @@ def events_since(db: Tables, row: int) -> list[Any]:
     )
 
 
-def turns_without_rows(db: Tables) -> int:
+def count_turns_without_rows(db: Tables) -> int:
     """Return how many turns have no rows."""
-    return int(db.value("SELECT count(*) FROM turn WHERE seq NOT IN (SELECT seq FROM passage)"))
+    return int(db.read_value("SELECT count(*) FROM turn WHERE seq NOT IN (SELECT seq FROM passage)"))
 
 
-def stored_terms_beginning(db: Tables, prefix: str, limit: int) -> list[str]:
+def read_terms_with_prefix(db: Tables, prefix: str, limit: int) -> list[str]:
     """Return the first terms of postings that begin with some letters, in order.
 
     Each is found by one step in the key, so that a term with postings in many segments costs no more than another.
@@ -234,11 +235,11 @@ def stored_terms_beginning(db: Tables, prefix: str, limit: int) -> list[str]:
     return [term for (term,) in found]
 
 
-def drop_postings_without_segment(db: Tables) -> None:
+def delete_orphan_postings(db: Tables) -> None:
     """Delete postings of segments that do not exist."""
     db.execute("DELETE FROM posting WHERE number NOT IN (SELECT number FROM segment)")
 
 
-def drop_rows_without_turn(db: Tables, table: str) -> None:
+def delete_orphan_rows(db: Tables, table: str) -> None:
     """Delete the rows of a table whose turn is missing."""
     db.execute(f"DELETE FROM {table} WHERE seq NOT IN (SELECT seq FROM turn)")

@@ -29,7 +29,7 @@ class Key:
     _rounds: int = field(repr=False)
 
     @classmethod
-    def of(cls, value: object, name: str = "key") -> Key:
+    def check_given(cls, value: object, name: str = "key") -> Key:
         """Return the key that a caller gave. Raise InvalidQuery for another value, MissingExtra without the library."""
         if isinstance(value, Key):
             return value
@@ -53,7 +53,7 @@ class Key:
         for pragma, value in (("cipher", "chacha20"), ("kdf_iter", self._rounds), ("hexkey", self._digits)):
             db.pragma(pragma, value)
 
-    def write_rows(self, db: apsw.Connection, target: Path) -> None:
+    def copy_encrypted(self, db: apsw.Connection, target: Path) -> None:
         """Write the state of a handle into a file, row by row, encrypted with this key; the handle takes URIs."""
         uri = f"{target.resolve().as_uri()}?cipher=chacha20&kdf_iter={self._rounds}&hexkey={self._digits}"
         try:
@@ -63,6 +63,6 @@ class Key:
             raise
 
 
-def given_key(value: Any, name: str = "key") -> Key | None:
+def optional_key(value: Any, name: str = "key") -> Key | None:
     """Return the key that a caller gave, None where none was."""
-    return None if value is None else Key.of(value, name)
+    return None if value is None else Key.check_given(value, name)

@@ -20,7 +20,7 @@ _HEADER = struct.Struct(">BHHH")  # kind, first free block, number of cells, sta
 _HEADER_SIZES = {2: 12, 5: 12, 10: 8, 13: 8}  # by kind: interior index, interior table, leaf index, leaf table
 
 
-def left_behind(pages: bytes, size: int, first: int) -> Iterator[tuple[int, int]]:
+def find_unused_ranges(pages: bytes, size: int, first: int) -> Iterator[tuple[int, int]]:
     """Yield the byte ranges of unallocated space that are not all zero.
 
     Args:
@@ -39,13 +39,13 @@ def left_behind(pages: bytes, size: int, first: int) -> Iterator[tuple[int, int]
             yield start, end
 
 
-def is_encrypted(header: bytes) -> bool:
+def is_encrypted_header(header: bytes) -> bool:
     """Return whether a file that begins so is an encrypted database: of the header only page size and versions show."""
     size = int.from_bytes(header[16:18], "big")
     known = header[21:24] == b"\x40\x20\x20" and header[18:19] in _VERSIONS and header[19:20] in _VERSIONS
     return known and size & (size - 1) == 0 and header[: len(MAGIC)] != MAGIC
 
 
-def is_memory(header: bytes) -> bool:
+def is_memory_header(header: bytes) -> bool:
     """Return whether a file that begins so is a memory: a SQLite database with our application id."""
     return header[: len(MAGIC)] == MAGIC and int.from_bytes(header[68:72], "big") == APPLICATION_ID

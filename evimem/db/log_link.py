@@ -21,19 +21,19 @@ NO_STATE = "0" * 32  # before the first link of a memory
 LINK_FORM = re.compile(rb"evimem-link:([0-9a-f]{32}):[0-9a-f]{16}:([0-9a-f]{32})")
 
 
-def next_link(store: str, link: str | None) -> str:
+def make_next_link(store: str, link: str | None) -> str:
     """Return the link of the state that follows the one with this link, of the memory with this id."""
-    before, nonce = state_of(store, link) or NO_STATE, secrets.token_hex(8)
-    return f"evimem-link:{before}:{nonce}:{_digest(store, before, nonce)}"
+    before, nonce = state_after_link(store, link) or NO_STATE, secrets.token_hex(8)
+    return f"evimem-link:{before}:{nonce}:{_hash_link(store, before, nonce)}"
 
 
-def state_of(store: str | None, link: str | None) -> str | None:
+def state_after_link(store: str | None, link: str | None) -> str | None:
     """Return the state that a link of a memory led to; `NO_STATE` without one, None for one that was torn."""
     if store is None or link is None:
         return NO_STATE
     _, before, nonce, state = link.split(":") if link.count(":") == 3 else [""] * 4
-    return state if state == _digest(store, before, nonce) else None
+    return state if state == _hash_link(store, before, nonce) else None
 
 
-def _digest(store: str, before: str, nonce: str) -> str:
+def _hash_link(store: str, before: str, nonce: str) -> str:
     return blake2b(f"{before}:{nonce}".encode(), digest_size=16, key=store.encode()).hexdigest()

@@ -28,9 +28,9 @@ def read_log_header(read: ReadAt) -> bytes | None:
     """
     header = read(0, _HEADER_BYTES)
     order = _BYTE_ORDERS.get(_magic(header))
-    if len(header) < _HEADER_BYTES or order is None or page_size_of(header) not in _PAGE_SIZES:
+    if len(header) < _HEADER_BYTES or order is None or page_size_of_header(header) not in _PAGE_SIZES:
         return None
-    sums = _Checksum(24).after((0, 0), _words(header[:24], order)[None])
+    sums = _Checksum(24).running_sums((0, 0), _words(header[:24], order)[None])
     return header if next(sums) == _stored_sums(header[24:]) else None
 
 
@@ -44,10 +44,10 @@ class Frame:
     count: int
 
 
-def states_in_log(read: ReadAt, header: bytes) -> Iterator[str]:
+def read_states(read: ReadAt, header: bytes) -> Iterator[str]:
     """Yield the states before and after each transaction that the log holds whole, as SQLite would read it."""
     pending: list[str] = []
-    for frame in frames_in_log(read, header):
+    for frame in read_frames(read, header):
         for found in LINK_FORM.finditer(frame.data):
             pending += (found[1].decode(), found[2].decode())
         if frame.count:
@@ -55,11 +55,11 @@ def states_in_log(read: ReadAt, header: bytes) -> Iterator[str]:
             pending = []
 
 
-def pages_in_log(read: ReadAt, header: bytes) -> Iterator[tuple[dict[int, int], int]]:
+def read_page_places(read: ReadAt, header: bytes) -> Iterator[tuple[dict[int, int], int]]:
     """Yield after each transaction where the pages that the log holds by then lie, and how many the file has."""
     pages: dict[int, int] = {}
     pending: dict[int, int] = {}
-    for frame in frames_in_log(read, header):
+    for frame in read_frames(read, header):
         pending[frame.page] = frame.place
         if frame.count:
             pages |= pending
@@ -69,29 +69,29 @@ def pages_in_log(read: ReadAt, header: bytes) -> Iterator[tuple[dict[int, int], 
 
 def lacks_pages(read: ReadAt, header: bytes, size: int) -> bool:
     """Return whether a page is neither in the log nor in its file, which is `size` bytes long."""
-    page_size, pages, count = page_size_of(header), dict[int, int](), 0
-    for pages, count in pages_in_log(read, header):  # noqa: B007 - after the last transaction
+    page_size, pages, count = page_size_of_header(header), dict[int, int](), 0
+    for pages, count in read_page_places(read, header):  # noqa: B007 - after the last transaction
         pass
     absent = range(size // page_size + 1, count + 1)
     # SQLite never writes the page of its lock bytes, at 1 GiB.
     return any(page not in pages and page != (1 << 30) // page_size + 1 for page in absent)
 
 
-def page_size_of(header: bytes) -> int:
+def page_size_of_header(header: bytes) -> int:
     """Return the bytes a page of the log with this header."""
     return int.from_bytes(header[8:12], "big")
 
 
-def frames_in_log(read: ReadAt, header: bytes) -> Iterator[Frame]:
+def read_frames(read: ReadAt, header: bytes) -> Iterator[Frame]:
     """Yield the pages that the log holds, up to the first that was not written whole."""
-    page_size, salts, order = page_size_of(header), header[16:24], _BYTE_ORDERS[_magic(header)]
+    page_size, salts, order = page_size_of_header(header), header[16:24], _BYTE_ORDERS[_magic(header)]
     step, at = _FRAME_HEADER_BYTES + page_size, _HEADER_BYTES
     checksum, last = _Checksum(8 + page_size), _stored_sums(header[24:])
     # Hash a mebibyte at a time.
     while frames := read(at, (1 << 20) // step * step):
         whole = [frames[start : start + step] for start in range(0, len(frames) - step + 1, step)]
         summed = b"".join(frame[:8] + frame[_FRAME_HEADER_BYTES:] for frame in whole)
-        sums = checksum.after(last, _words(summed, order).reshape(len(whole), -1)) if whole else iter(())
+        sums = checksum.running_sums(last, _words(summed, order).reshape(len(whole), -1)) if whole else iter(())
         for number, (frame, last) in enumerate(zip(whole, sums, strict=True)):
             if frame[8:16] != salts or _stored_sums(frame[16:24]) != last:
                 return  # never written whole, or left by an earlier use of the file
@@ -123,7 +123,7 @@ class _Checksum:
         self._of_s = np.stack([upper + other, other], 1).ravel()
         self._of_t = np.stack([other + lower, lower], 1).ravel()
 
-    def after(self, start: tuple[int, int], blocks: NDArray[np.uint32]) -> Iterator[tuple[int, int]]:
+    def running_sums(self, start: tuple[int, int], blocks: NDArray[np.uint32]) -> Iterator[tuple[int, int]]:
         """Yield the sums after each block, shape (blocks, words); they go on from those before it."""
         s, t = start
         a, b, c = self._whole

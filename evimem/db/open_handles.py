@@ -16,7 +16,7 @@ from operator import attrgetter
 from typing import Protocol
 
 from ..errors import StoreBusy
-from .atomic_files import has_descriptors, max_descriptors, no_descriptor
+from .atomic_files import has_free_descriptors, max_descriptors, no_descriptor_message
 
 IDLE_SECONDS = 1.0  # without a call, after which a handle is closed; to open one takes a millisecond
 MAX_HANDLES = 64  # that stay open; the rest of a process open theirs for each use
@@ -43,7 +43,7 @@ _is_watched = False  # whether a thread of this process closes idle handles
 _closing_lock = threading.RLock()
 
 
-def note_open(handle: Handle) -> None:
+def register_handle(handle: Handle) -> None:
     """Note a handle that was opened, and have it closed when it is idle."""
     global _is_watched  # noqa: PLW0603 - one thread a process
     _HANDLES[id(handle)] = weakref.ref(handle, partial(_forget_handle, id(handle)))
@@ -57,20 +57,20 @@ def note_open(handle: Handle) -> None:
                 raise
 
 
-def make_room(opening: Handle) -> None:
+def close_surplus_handles(opening: Handle) -> None:
     """Close the handles unused for longest where the process has as many as it may, not counting the one given."""
     _park_unused(opening, _max_handles() - 1)
 
 
-def require_descriptors(name: str, opening: Handle | None = None) -> None:
+def require_free_descriptors(name: str, opening: Handle | None = None) -> None:
     """Have unused handles give their descriptors up where the process has none for another memory.
 
     Raise StoreBusy where it has none then.
     """
-    if not has_descriptors(_DESCRIPTORS_TO_OPEN):
+    if not has_free_descriptors(_DESCRIPTORS_TO_OPEN):
         _park_unused(opening, 0)
-        if not has_descriptors(_DESCRIPTORS_TO_OPEN):
-            raise StoreBusy(no_descriptor(repr(name)))
+        if not has_free_descriptors(_DESCRIPTORS_TO_OPEN):
+            raise StoreBusy(no_descriptor_message(repr(name)))
 
 
 def _forget_handle(address: int, handle: weakref.ref[Handle]) -> None:

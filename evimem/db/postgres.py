@@ -17,12 +17,12 @@ import orjson
 from ..errors import EvimemError, MissingExtra, StoreBusy, StoreClosed, StoreError, StoreUnavailable
 from ..types.type_variables import T
 from .postgres_checks import NO_TENANT, check_owner, read_number
-from .postgres_connections import MAX_TURN_SECONDS, Lease, ServerConnection, leave, server
-from .postgres_errors import TypedErrors, UndoneTransaction, is_lost
-from .postgres_schema import NUMBERED, REFERENCES, TABLES, search_path, types_of, types_of_content_columns
-from .postgres_text import escape_text
+from .postgres_connections import MAX_TURN_SECONDS, Lease, ServerConnection, borrow_server, return_server
+from .postgres_errors import TypedErrors, UndoneTransaction, is_connection_lost
+from .postgres_schema import NUMBERED, REFERENCES, TABLES, column_types, content_column_types, search_path_value
+from .postgres_text import escape_nul_and_surrogates
 from .safe_context import safe_context
-from .tables import Dialect, Query, Tables, Value, unbound
+from .tables import Dialect, Query, Tables, Value, decode_text
 
 try:
     import psycopg
@@ -42,10 +42,10 @@ class PostgresDialect(Dialect):
     calls_python = False
     numbers = "counter", "number"
 
-    def among(self, column: str) -> str:
+    def in_set_sql(self, column: str) -> str:
         return f"{column} = ANY(?)"
 
-    def table(self, name: str, *columns: str) -> str:
+    def values_table(self, name: str, *columns: str) -> str:
         typed = (column.split() for column in columns)
         fields = ", ".join(f"CAST(value ->> {at} AS {kind}) AS {column}" for at, (column, kind) in enumerate(typed))
         return f"(SELECT {fields} FROM json_array_elements(CAST(? AS json))) AS {name}"
@@ -53,12 +53,12 @@ class PostgresDialect(Dialect):
     def join_rows(self, table: str, key: str, query: str) -> str:
         return f"CROSS JOIN LATERAL ({query}) AS joined (key) JOIN {table} ON {table}.{key} = joined.key"
 
-    def values(self, values: Collection[int | str]) -> Value:
+    def bind_set(self, values: Collection[int | str]) -> Value:
         return list(values)
 
-    def table_of(self, rows: Collection[Sequence[int | float | str | None]]) -> Value:
+    def bind_rows(self, rows: Collection[Sequence[int | float | str | None]]) -> Value:
         return orjson.dumps(
-            [[escape_text(one) if isinstance(one, str) else one for one in row] for row in rows]
+            [[escape_nul_and_surrogates(one) if isinstance(one, str) else one for one in row] for row in rows]
         ).decode()
 
 
@@ -85,10 +85,10 @@ class PostgresConnection(Tables):
     )
 
     def __init__(self, address: str, tenant: str, *, busy_seconds: float = 5.0) -> None:
-        self._server = server(address)
+        self._server = borrow_server(address)
         self.name = f"{self._server.name}#{tenant[:18]}"
         self._tenant = tenant
-        self._path = search_path(self._server.schema)
+        self._path = search_path_value(self._server.schema)
         self._busy_seconds = busy_seconds
         self._lock = threading.RLock()  # held by the thread whose block is open
         self._owner: int | None = None  # that thread
@@ -101,9 +101,9 @@ class PostgresConnection(Tables):
         self.aborted: int = 0
         self.round_trips = 0  # times that somebody waited for the server
         try:
-            self._proof = self._server.proof(tenant)
+            self._proof = self._server.tenant_proof(tenant)
         except BaseException:
-            leave(self._server)
+            return_server(self._server)
             raise
 
     @property
@@ -113,20 +113,24 @@ class PostgresConnection(Tables):
 
     def rows(self, sql: str, args: Sequence[Value] = ()) -> list[Any]:
         """Return every row of a query."""
-        return self.rows_of((sql, args))[0]
+        return self.rows_of_queries((sql, args))[0]
 
-    def rows_of(self, *queries: Query) -> list[list[Any]]:
+    def rows_of_queries(self, *queries: Query) -> list[list[Any]]:
         """Return the rows of several queries, sent together; outside of a block, with its begin."""
-        with self.decoding(), self._typed, nullcontext() if self.in_block else self.reading():
+        with (
+            self.raise_corrupt_on_decoding_errors(),
+            self._typed,
+            nullcontext() if self.is_in_transaction else self.reading(),
+        ):
             if self._rehearsing:
-                fresh = {_name(query): query for query in queries if _name(query) not in self._ahead}
+                fresh = {_query_name(query): query for query in queries if _query_name(query) not in self._ahead}
                 self._ahead |= {name: self._prepare_cursor(query) for name, query in fresh.items()}
                 raise _Sent
-            sent = [self._ahead.get(_name(query)) or self._prepare_cursor(query) for query in queries]
+            sent = [self._ahead.get(_query_name(query)) or self._prepare_cursor(query) for query in queries]
             if any(number > self._answered for number, _ in sent):
                 self.round_trips += 1
                 self._answered = self._count
-            return [_all_rows(cursor) for _, cursor in sent]
+            return [_fetch_all_rows(cursor) for _, cursor in sent]
 
     def prefetch(self, *asked: Callable[[], object]) -> None:
         """Prefetch the first query of each of these functions with the first statement of the block."""
@@ -139,22 +143,22 @@ class PostgresConnection(Tables):
             self._rehearsing = before
 
     def _prepare_cursor(self, query: Query) -> tuple[int, psycopg.Cursor[Any]]:
-        cursor = self._sent(*query)
+        cursor = self._send_statement(*query)
         return self._count, cursor
 
     def execute(self, sql: str, args: Sequence[Value] = ()) -> None:
         """Run one statement."""
-        with self._typed if self.in_block else self.writing():
+        with self._typed if self.is_in_transaction else self.writing():
             # A prefetched query of a table that now changes is sent again.
             changed = re.match(r"(?:INSERT INTO|UPDATE|DELETE FROM) (\w+)", sql)
             if changed or not sql.startswith(("SAVEPOINT", "ROLLBACK TO")):
                 mentioned = re.compile(rf"\b{changed[1]}\b" if changed else "")
                 self._ahead = {name: sent for name, sent in self._ahead.items() if not mentioned.search(name)}
-            self._sent(sql, args)
+            self._send_statement(sql, args)
 
     def executemany(self, sql: str, rows: Iterable[Sequence[Value]]) -> None:
         """Run one statement for each row of values."""
-        with self._typed if self.in_block else self.writing():
+        with self._typed if self.is_in_transaction else self.writing():
             for row in rows:
                 self.execute(sql, row)
 
@@ -169,10 +173,10 @@ class PostgresConnection(Tables):
             return
         sets = ", ".join(f"{column} = excluded.{column}" for column in new.split(", "))
         known = f" ON CONFLICT ({key}) DO {f'UPDATE SET {sets}' if new else 'NOTHING'}" if key else ""
-        types = types_of(table)
+        types = column_types(table)
         self.execute(
-            f"INSERT INTO {table} ({columns}) SELECT * FROM {_unnest([types[name] for name in names])}{known}",
-            _columns([types[name] for name in names], given),
+            f"INSERT INTO {table} ({columns}) SELECT * FROM {_unnest_sql([types[name] for name in names])}{known}",
+            _transpose_rows([types[name] for name in names], given),
         )
         if (counted := NUMBERED.get(table)) is not None:
             numbers: list[Any] = [row[names.index(counted)] for row in given]
@@ -184,7 +188,7 @@ class PostgresConnection(Tables):
 
     def update(self, table: str, columns: str, key: str, rows: Iterable[Sequence[Value]]) -> None:
         """Set columns of rows, as `Tables.update` says, by one statement; of two for one row, the later counts."""
-        names, keys, types = columns.split(", "), key.split(", "), types_of(table)
+        names, keys, types = columns.split(", "), key.split(", "), column_types(table)
         given = list({tuple(row[len(names) :]): tuple(row) for row in rows}.values())
         if not given:
             return
@@ -193,14 +197,14 @@ class PostgresConnection(Tables):
         found = " AND ".join(f"{table}.{name} = given.c{at}" for at, name in enumerate(keys, len(names)))
         fields = ", ".join(f"c{at}" for at in range(len(kinds)))
         self.execute(
-            f"UPDATE {table} SET {sets} FROM {_unnest(kinds)} AS given ({fields}) WHERE {found}",
-            _columns(kinds, given),
+            f"UPDATE {table} SET {sets} FROM {_unnest_sql(kinds)} AS given ({fields}) WHERE {found}",
+            _transpose_rows(kinds, given),
         )
 
     def patch(self, table: str, column: str, rowid: int, pieces: Iterable[tuple[int, bytes]]) -> None:
         """Overwrite parts of a value, each at its offset: it is read and written whole."""
         (key,) = {"segment": ("number",)}[table]
-        whole = bytearray(self.value(f"SELECT {column} FROM {table} WHERE {key} = ?", (rowid,)))
+        whole = bytearray(self.read_value(f"SELECT {column} FROM {table} WHERE {key} = ?", (rowid,)))
         for offset, data in pieces:
             whole[offset : offset + len(data)] = data
         self.execute(f"UPDATE {table} SET {column} = ? WHERE {key} = ?", (bytes(whole), rowid))
@@ -212,7 +216,7 @@ class PostgresConnection(Tables):
         Without `durably` it is the work of a reader, who waits its turn: see `reading`.
         """
         begin = "BEGIN ISOLATION LEVEL READ COMMITTED"
-        with self.decoding(), self._transaction(begin, writes=True, patient=not durably):
+        with self.raise_corrupt_on_decoding_errors(), self._transaction(begin, writes=True, patient=not durably):
             yield
 
     @safe_context
@@ -222,11 +226,11 @@ class PostgresConnection(Tables):
         It waits its turn for as long as other threads have theirs, a minute at most.
         """
         begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-        with self.decoding(), self._transaction(begin, writes=False, patient=True):
+        with self.raise_corrupt_on_decoding_errors(), self._transaction(begin, writes=False, patient=True):
             yield
 
     @contextmanager
-    def part(self) -> Iterator[None]:
+    def savepoint(self) -> Iterator[None]:
         """Undo this part of a block of `writing` where it raises; the rest of the block stands."""
         self.execute("SAVEPOINT part")
         try:
@@ -237,7 +241,7 @@ class PostgresConnection(Tables):
             self.execute("ROLLBACK TO SAVEPOINT part")
             raise
 
-    def repeating(self, act: Callable[[], T]) -> T:
+    def retry_transaction(self, act: Callable[[], T]) -> T:
         """Run one transaction; where the server has undone it for the sake of another's, retry for a time.
 
         Servers that PostgreSQL speaks like do so as a matter of course; PostgreSQL itself hardly ever.
@@ -247,12 +251,12 @@ class PostgresConnection(Tables):
             try:
                 return act()
             except UndoneTransaction:
-                if self.in_block or time.monotonic() > give_up_at:
+                if self.is_in_transaction or time.monotonic() > give_up_at:
                     raise
             # Retry a transaction that was undone within 0.05 seconds.
             time.sleep(random.uniform(0.0, 0.05))  # so that two that undo one another part
 
-    def broken_references(self) -> list[tuple[str, str]]:
+    def find_broken_references(self) -> list[tuple[str, str]]:
         """Return (table, table that it refers to) for each row that refers to a missing one."""
         return [
             (table, parent)
@@ -267,7 +271,7 @@ class PostgresConnection(Tables):
             for table in dict.fromkeys(table for table, *_ in REFERENCES)
         )
         return int(
-            self.value(
+            self.read_value(
                 f"SELECT {' + '.join(sums)} + (SELECT coalesce(sum(pg_column_size(document.*)), 0) FROM document)"
             )
         )
@@ -277,13 +281,13 @@ class PostgresConnection(Tables):
         with self._lock:
             if not self._closed and self._server.in_its_process:
                 self._closed = True
-                leave(self._server)
+                return_server(self._server)
 
     @safe_context
     def _transaction(self, begin: str, *, writes: bool, patient: bool) -> Iterator[None]:
         if not self._server.in_its_process:
             raise StoreClosed(f"{self.name!r} was opened before a fork; open it again in the child process")
-        if self.in_block:  # one state throughout: an inner block joins the outer one
+        if self.is_in_transaction:  # one state throughout: an inner block joins the outer one
             yield
             return
         give_up_at = time.monotonic() + self._busy_seconds  # whatever is waited for: threads, a connection, writers
@@ -292,7 +296,7 @@ class PostgresConnection(Tables):
             if self._closed:
                 raise StoreClosed(f"{self.name!r} is closed; open it again")
             seconds = self._busy_seconds if patient else max(0.0, give_up_at - time.monotonic())
-            with self._server.pool.take(seconds, patient=patient) as lease:
+            with self._server.pool.borrow_connection(seconds, patient=patient) as lease:
                 seconds = self._busy_seconds if patient else max(0.001, give_up_at - time.monotonic())
                 self._db, self._count, self._answered, self._owner = lease.connection, 0, 0, threading.get_ident()
                 try:
@@ -329,30 +333,30 @@ class PostgresConnection(Tables):
             served = self._server.pool.served
 
     @property
-    def in_block(self) -> bool:
+    def is_in_transaction(self) -> bool:
         """Whether this thread has a block open: of no other thread's it sees anything."""
         return self._owner == threading.get_ident()
 
     def _begin(self, begin: str, seconds: float, *, writes: bool) -> None:
         if self._db is not None:
             self._db.begin_pipeline()
-        self._sent(begin)
+        self._send_statement(begin)
         settings = (self._path, self._tenant, self._proof, f"{int(seconds * 1000)}ms")
-        self._sent(_BEGIN, settings)
+        self._send_statement(_BEGIN, settings)
         if writes:
-            self._sent("SELECT hold_tenant()")  # later statements see the state that it has waited for
+            self._send_statement("SELECT hold_tenant()")  # later statements see the state that it has waited for
 
     def _commit(self, *, writes: bool) -> None:
         if not writes:
             if self._db is not None:
                 with suppress(psycopg.Error):  # nothing is lost with it: the connection is thrown away
-                    self._db.send_end()
+                    self._db.send_commit()
             return
-        self._sent("COMMIT")
+        self._send_statement("COMMIT")
         try:
             self._sync()
         except psycopg.OperationalError as error:
-            if not is_lost(error):
+            if not is_connection_lost(error):
                 raise
             reason = type(error).__name__
         else:
@@ -381,7 +385,7 @@ class PostgresConnection(Tables):
         if self._db is not None:
             self._db.sync()
 
-    def _sent(self, sql: str, args: Sequence[Value] = ()) -> psycopg.Cursor[Any]:
+    def _send_statement(self, sql: str, args: Sequence[Value] = ()) -> psycopg.Cursor[Any]:
         """Send a statement, and do not wait for it."""
         if self._db is None:
             raise StoreError(f"{self.name!r} runs a statement outside of a transaction")
@@ -389,14 +393,14 @@ class PostgresConnection(Tables):
         return self._db.cursor(binary=True).execute(_number_parameters(sql), args)
 
 
-def is_tenant(db: Tables) -> bool:
+def tenant_exists(db: Tables) -> bool:
     """Return whether the tenant of a connection has a memory."""
-    return bool(db.value("SELECT is_tenant()"))
+    return bool(db.read_value("SELECT is_tenant()"))
 
 
 def count_tenants(db: Tables) -> int:
     """Return how many tenants there are."""
-    return int(db.value("SELECT count_tenants()"))
+    return int(db.read_value("SELECT count_tenants()"))
 
 
 def list_tenants(db: Tables) -> list[str]:
@@ -407,7 +411,7 @@ def list_tenants(db: Tables) -> list[str]:
 def size_of_tables(db: Tables) -> int:
     """Return how many bytes the tables of all tenants take, with their indexes."""
     return int(
-        db.value(
+        db.read_value(
             "SELECT coalesce(sum(pg_total_relation_size(pg_class.oid)), 0) FROM pg_class JOIN pg_namespace "
             "ON pg_namespace.oid = relnamespace WHERE nspname = current_schema() AND relkind = 'r'"
         )
@@ -433,10 +437,10 @@ def rewrite_tables(address: str) -> RewriteReport:
     Raises:
         StoreError: The role does not own the tables, or the server cannot be used; see its subclasses.
     """
-    found = server(address)
+    found = borrow_server(address)
     try:
-        found.proof(NO_TENANT)  # the tables are there
-        with TypedErrors(found.name), found.pool.take(10.0) as lease:
+        found.tenant_proof(NO_TENANT)  # the tables are there
+        with TypedErrors(found.name), found.pool.borrow_connection(10.0) as lease:
             if lease.connection is not None:
                 lease.connection.close()
             db = lease.connection = found.pool.connect()  # one that waits for each statement
@@ -444,14 +448,14 @@ def rewrite_tables(address: str) -> RewriteReport:
             db.execute("SET lock_timeout = '10s'")
             tables = [f'"{found.schema}".{table}' for table in TABLES]
             kept = [table for name, table in zip(TABLES, tables, strict=True) if not _drop_statistics(db, name, table)]
-            kept += _rewrite(db, [*tables, f'"{found.schema}_key".tenant'])
+            kept += _rewrite_each(db, [*tables, f'"{found.schema}_key".tenant'])
             owned = "SELECT CAST(pg_has_role(current_user, datdba, 'USAGE') AS int) FROM pg_database "
             is_owner = bool(read_number(db, f"{owned}WHERE datname = current_database()"))
-            left = not is_owner or bool(_rewrite(db, ["pg_catalog.pg_statistic"]))
+            left = not is_owner or bool(_rewrite_each(db, ["pg_catalog.pg_statistic"]))
             names = dict.fromkeys(table.rpartition(".")[2] for table in kept)
             return RewriteReport(len(tables) + 1, tuple(names), left)
     finally:
-        leave(found)
+        return_server(found)
 
 
 def _drop_statistics(db: ServerConnection, name: str, table: str) -> bool:
@@ -459,7 +463,7 @@ def _drop_statistics(db: ServerConnection, name: str, table: str) -> bool:
 
     Return whether that was done: not where other connections keep the table in use.
     """
-    types = types_of_content_columns(name).items()
+    types = content_column_types(name).items()
     if not types:
         return True
     with suppress(psycopg.errors.LockNotAvailable):
@@ -468,10 +472,10 @@ def _drop_statistics(db: ServerConnection, name: str, table: str) -> bool:
     return False
 
 
-def _rewrite(db: ServerConnection, tables: Sequence[str]) -> list[str]:
+def _rewrite_each(db: ServerConnection, tables: Sequence[str]) -> list[str]:
     """Have tables written anew; return those in which erased rows may still stand."""
     now = read_number(db, "SELECT CAST(CAST(pg_current_xact_id() AS text) AS bigint)")
-    _wait_for_older(db, now)
+    _wait_for_older_transactions(db, now)
     kept = []
     for table in tables:
         with suppress(psycopg.errors.LockNotAvailable):
@@ -483,7 +487,7 @@ def _rewrite(db: ServerConnection, tables: Sequence[str]) -> list[str]:
     return kept
 
 
-def _wait_for_older(db: ServerConnection, transaction: int) -> None:
+def _wait_for_older_transactions(db: ServerConnection, transaction: int) -> None:
     """Wait until transactions older than one have ended, `_OLDER_SECONDS` at most: a table keeps the rows they may see.
 
     A writer of any database of the server counts, as the snapshots of this one reach back to it.
@@ -514,16 +518,16 @@ def append_commit(db: Tables, name: str) -> None:
     )
 
 
-def drop_tenant(db: Tables) -> None:
+def delete_tenant(db: Tables) -> None:
     """Take a tenant whose rows are gone off the list of tenants, in a transaction of the caller."""
     db.rows("SELECT drop_tenant()")
 
 
-def _name(query: Query) -> str:
+def _query_name(query: Query) -> str:
     return f"{query[0]} {query[1]!r}"
 
 
-def _all_rows(cursor: psycopg.Cursor[Any]) -> list[Any]:
+def _fetch_all_rows(cursor: psycopg.Cursor[Any]) -> list[Any]:
     """Return all rows of a query, also of one that was asked before in its block."""
     if cursor.rownumber:
         cursor.scroll(0, "absolute")
@@ -531,15 +535,15 @@ def _all_rows(cursor: psycopg.Cursor[Any]) -> list[Any]:
     return rows
 
 
-def _unnest(types: Sequence[str]) -> str:
+def _unnest_sql(types: Sequence[str]) -> str:
     arrays = ", ".join(f"CAST(? AS {'text' if kind == 'string' else kind}[])" for kind in types)
     return f"unnest({arrays})"
 
 
-def _columns(types: Sequence[str], rows: Sequence[tuple[Value, ...]]) -> list[Value]:
+def _transpose_rows(types: Sequence[str], rows: Sequence[tuple[Value, ...]]) -> list[Value]:
     """Return rows as columns, each value of the type of its column."""
     made: dict[str, Callable[[Any], Any]] = {
-        "string": unbound,
+        "string": decode_text,
         "bigint": int,
         "double precision": float,
         "bytea": bytes,

@@ -64,11 +64,11 @@ def parse_address(address: str) -> ServerAddress:
             "with a letter or _, not with pg_, and do not end with _key"
         )
     _check_options(given.get("options", ""))
-    parameters = _read_place(found) | given
+    parameters = _parse_host_part(found) | given
     for name, value in parameters.items():
         if re.fullmatch(r"\w*timeout|keepalives\w*", name) and not value.isdecimal():
             raise InvalidQuery(f"{name} of the address is not a whole number; expected seconds, or milliseconds")
-    shown = ",".join(_shown_hosts(parameters))
+    shown = ",".join(_format_hosts(parameters))
     database = parameters.get("dbname", "")
     if not (_PLACE.fullmatch(shown) and _PLACE.fullmatch(database) and len(database.encode()) <= 63):
         raise InvalidQuery("the host or the database of the address is no name of one; expected letters and digits")
@@ -118,7 +118,7 @@ def _read_parameters(query: str) -> dict[str, str]:
     return given
 
 
-def _read_place(found: re.Match[str]) -> dict[str, str]:
+def _parse_host_part(found: re.Match[str]) -> dict[str, str]:
     """Return the part before the parameters, by the names of libpq."""
     hosts = [re.fullmatch(r"(.*?)(?::(\d+))?", one) for one in found["hosts"].split(",")]
     names = [_unescape(one[1].strip("[]")) for one in hosts if one]
@@ -133,7 +133,7 @@ def _read_place(found: re.Match[str]) -> dict[str, str]:
     return {name: text for name, text in parts.items() if text}
 
 
-def _shown_hosts(parameters: dict[str, str]) -> list[str]:
+def _format_hosts(parameters: dict[str, str]) -> list[str]:
     hosts = parameters.get("host", parameters.get("hostaddr", "")).split(",")
     ports = parameters.get("port", "").split(",")
     ports = ports * len(hosts) if len(ports) == 1 else [*ports, *[""] * len(hosts)][: len(hosts)]

@@ -12,7 +12,7 @@ from zlib import crc32
 
 from ..errors import InvalidQuery, MissingExtra, NewerSchema, StoreCorrupt, StoreError
 from .postgres_address import DEFAULT_SCHEMA, KEY, SCHEMA
-from .postgres_schema import MIGRATIONS, proof_of, search_path
+from .postgres_schema import MIGRATIONS, search_path_value, sign_tenant
 
 try:
     import psycopg
@@ -83,7 +83,7 @@ def check_rights(db: psycopg.Connection[Any], name: str, schema: str) -> None:
         )
 
 
-def install(db: psycopg.Connection[Any], name: str, schema: str) -> None:
+def install_schema(db: psycopg.Connection[Any], name: str, schema: str) -> None:
     """Run the migrations that a schema lacks, in the transaction of the caller. Raise StoreError."""
     if _read_version(db, schema) == len(MIGRATIONS):
         return
@@ -98,7 +98,7 @@ def install(db: psycopg.Connection[Any], name: str, schema: str) -> None:
             if not read_number(db, "SELECT count(*) FROM pg_namespace WHERE nspname = $1", schema):
                 db.execute(f'CREATE SCHEMA "{schema}"')
             db.execute(f'CREATE TABLE "{schema}".migration (number bigint PRIMARY KEY)')
-        db.execute(f"SET LOCAL search_path = {search_path(schema)}")
+        db.execute(f"SET LOCAL search_path = {search_path_value(schema)}")
         for number, migration in enumerate(MIGRATIONS[found:], found + 1):
             for statement in migration(schema):
                 db.execute(statement)
@@ -115,7 +115,7 @@ def install(db: psycopg.Connection[Any], name: str, schema: str) -> None:
         ) from None
 
 
-def read_key(db: psycopg.Connection[Any], name: str, schema: str) -> str:
+def read_signing_key(db: psycopg.Connection[Any], name: str, schema: str) -> str:
     """Return the key that signs users. Raise StoreError where the role may not read it."""
     allowed = (
         "SELECT count(*) FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = $1 AND "
@@ -133,11 +133,11 @@ def read_key(db: psycopg.Connection[Any], name: str, schema: str) -> str:
     return str(row[0])
 
 
-def check_key(db: psycopg.Connection[Any], name: str, schema: str, key: str) -> None:
+def check_signing_key(db: psycopg.Connection[Any], name: str, schema: str, key: str) -> None:
     """Raise StoreError for a key that the server does not know users by, in a transaction of the caller."""
     db.execute(
         "SELECT set_config('evimem.tenant', $1, true), set_config('evimem.proof', $2, true)",
-        (NO_TENANT, proof_of(key, NO_TENANT)),
+        (NO_TENANT, sign_tenant(key, NO_TENANT)),
     )
     with suppress(psycopg.errors.InsufficientPrivilege):
         db.execute(f'SELECT "{schema}".tenant_ok()')

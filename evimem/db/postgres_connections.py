@@ -18,9 +18,9 @@ from typing import Any
 
 from ..errors import InvalidQuery, MissingExtra, StoreBusy, StoreError
 from .postgres_address import KEY, SCHEMA, ServerAddress, parse_address
-from .postgres_checks import check_key, check_rights, check_role, check_server, install, read_key
+from .postgres_checks import check_rights, check_role, check_server, check_signing_key, install_schema, read_signing_key
 from .postgres_errors import CrowdedServer, SilentServer, TypedErrors, UnknownRefusal, explain_refusal
-from .postgres_schema import proof_of
+from .postgres_schema import sign_tenant
 from .postgres_text import TextContext
 from .safe_context import safe_context
 
@@ -87,15 +87,15 @@ class ServerConnection(psycopg.Connection[Any]):
         """Read every answer that is outstanding. Raise psycopg.Error."""
         self._pipeline.sync()
 
-    def send_end(self) -> None:
+    def send_commit(self) -> None:
         """Send the end of a transaction that has only read, and do not wait for its answer."""
         self.execute("COMMIT")
         self._pipeline._enqueue_sync()
         self.wait(self._pipeline._communicate_gen())
         self.pending = True
 
-    def read_end(self) -> None:
-        """Read the answer to `send_end`, with whatever was not read before it. Raise psycopg.Error."""
+    def read_commit(self) -> None:
+        """Read the answer to `send_commit`, with whatever was not read before it. Raise psycopg.Error."""
         if self.pending:
             kept = self.silence_seconds
             # Wait 2 seconds for the answer to the end of an earlier read, then make another connection.
@@ -114,7 +114,7 @@ class ServerConnection(psycopg.Connection[Any]):
     def is_usable(self) -> bool:
         """Return whether it can be used after a time without use; read its pending messages."""
         try:
-            self.read_end()
+            self.read_commit()
             return not self.closed and not self.has_input()
         except psycopg.Error:
             return False
@@ -168,7 +168,7 @@ class ConnectionPool:
         # After so many uses a statement is prepared: not at all behind a pooler, which gives each transaction another
         # connection of its own.
         self.prepared_after: int | None = None
-        self._conninfo, self._silence_seconds = _read_parameters(address)
+        self._conninfo, self._silence_seconds = _connection_parameters(address)
         self._lock = threading.RLock()
         self._leases: dict[int, Lease] = {}  # of those that wait or hold a connection, as they came
         self._idle: dict[int, ServerConnection] = {}  # the longest unused first
@@ -178,7 +178,7 @@ class ConnectionPool:
         self._is_closing_idle = False
 
     @safe_context
-    def take(self, seconds: float, *, patient: bool = False) -> Iterator[Lease]:
+    def borrow_connection(self, seconds: float, *, patient: bool = False) -> Iterator[Lease]:
         """Have a connection of one's own, and wait for it so long; where `patient`, while other threads get theirs.
 
         Raises:
@@ -189,14 +189,14 @@ class ConnectionPool:
         try:
             with self._lock:
                 self._leases[id(lease)] = lease
-                self._grant()
-            self._wait(lease, seconds, patient=patient)
+                self._grant_places()
+            self._wait_for_connection(lease, seconds, patient=patient)
             yield lease
         finally:
             try:
-                self._end(lease)
+                self._take_back(lease)
             except BaseException:
-                self._end(lease)  # a signal handler raised, perhaps in the first bytecode of the call
+                self._take_back(lease)  # a signal handler raised, perhaps in the first bytecode of the call
                 raise
 
     def connect(self) -> ServerConnection:
@@ -213,12 +213,12 @@ class ConnectionPool:
             refusal = str(error)
         else:
             made.silence_seconds = self._silence_seconds
-            made.is_at_work = partial(self._is_at_work, made.info.backend_pid)
+            made.is_at_work = partial(self._is_server_busy, made.info.backend_pid)
             made.prepared_max = 1000
             return made
         raise explain_refusal(refusal, self.name)
 
-    def _is_at_work(self, process: int) -> bool:
+    def _is_server_busy(self, process: int) -> bool:
         """Return whether the server says that one of its processes works on a statement of ours.
 
         Behind a pooler, which tells numbers of its own, it never does. Where it takes no more connections, it lives.
@@ -238,7 +238,7 @@ class ConnectionPool:
             with suppress(KeyError):
                 self._idle.popitem()[1].close()
 
-    def _wait(self, lease: Lease, seconds: float, *, patient: bool) -> None:
+    def _wait_for_connection(self, lease: Lease, seconds: float, *, patient: bool) -> None:
         began, give_up_at, seen = time.monotonic(), time.monotonic() + seconds, self.served
         refusal: StoreError | None = None
         while lease.connection is None:
@@ -247,10 +247,10 @@ class ConnectionPool:
                 # A waiting caller looks every 0.5 seconds: its wake-up may have been cut short by a signal.
                 lease.gate.acquire(timeout=max(0.0, min(left, _CROWDED_SECONDS if self._crowded else 0.5)))
             with self._lock:
-                self._grant()
+                self._grant_places()
                 if lease.placed:
                     self._take_idle(lease)
-            refusal = self._try(lease) or refusal
+            refusal = self._try_to_connect(lease) or refusal
             if lease.connection is None and time.monotonic() > give_up_at:
                 if not patient or self.served == seen or time.monotonic() > began + MAX_TURN_SECONDS:
                     raise refusal or StoreBusy(
@@ -259,7 +259,7 @@ class ConnectionPool:
                     )
                 give_up_at, seen = time.monotonic() + seconds, self.served
 
-    def _try(self, lease: Lease) -> StoreError | None:
+    def _try_to_connect(self, lease: Lease) -> StoreError | None:
         """Check the connection of a lease, or make one where it has a place; return why the server makes no more."""
         if lease.connection is not None:
             if not lease.connection.is_usable():
@@ -269,12 +269,12 @@ class ConnectionPool:
             try:
                 lease.connection = self.connect()
             except (CrowdedServer, UnknownRefusal) as error:
-                self._put_off(lease)
+                self._postpone_lease(lease)
                 return error
             self._crowded = False
         return None
 
-    def _grant(self) -> None:
+    def _grant_places(self) -> None:
         """Give places to those who wait, in order of arrival; the caller holds the lock."""
         leases = list(self._leases.values())
         room = self._count_places(leases) - sum(one.placed for one in leases)
@@ -292,7 +292,7 @@ class ConnectionPool:
         there = len(self._idle) + sum(one.connection is not None for one in leases)
         return min(MAX_CONNECTIONS, there + (time.monotonic() >= self._next_attempt))
 
-    def _put_off(self, lease: Lease) -> None:
+    def _postpone_lease(self, lease: Lease) -> None:
         """Take the place of a lease that the server refused a connection, until one is free or it may ask again."""
         with self._lock:
             self._crowded = True
@@ -308,7 +308,7 @@ class ConnectionPool:
             lease.connection = self._idle[key]  # no call in between, where a signal handler could run
             del self._idle[key]
 
-    def _end(self, lease: Lease) -> None:
+    def _take_back(self, lease: Lease) -> None:
         """Take a connection back, or close it. Repeatable: one that is lost by an interruption is not kept."""
         db, lease.connection = lease.connection, None
         kept = False
@@ -320,7 +320,7 @@ class ConnectionPool:
                     self._idle[id(db)] = db
                 self.served += 1
             self._leases.pop(id(lease), None)
-            self._grant()
+            self._grant_places()
         if db is not None and not kept:
             db.close()
         if self._idle and not self._is_closing_idle:
@@ -368,7 +368,7 @@ class PostgresServer:
         """Whether this is the process that made it, and not a child of a fork."""
         return self.key[1] == os.getpid()
 
-    def proof(self, tenant: str) -> str:
+    def tenant_proof(self, tenant: str) -> str:
         """Return the proof that a tenant was chosen here; the first call checks the server and makes the tables.
 
         Raises:
@@ -376,16 +376,16 @@ class PostgresServer:
             InvalidQuery: The connection was given a search path.
         """
         if not self._is_checked:
-            self._prepare()
-        return proof_of(self.tenant_key or "", tenant)
+            self._check_and_install()
+        return sign_tenant(self.tenant_key or "", tenant)
 
     def close(self) -> None:
         """Close the connections, where they are this process's."""
         if self.in_its_process:
             self.pool.close()
 
-    def _prepare(self) -> None:
-        with TypedErrors(self.name), self.pool.take(10.0) as lease:
+    def _check_and_install(self) -> None:
+        with TypedErrors(self.name), self.pool.borrow_connection(10.0) as lease:
             db = lease.connection
             if db is not None and not self._is_checked:  # by one who came before
                 check_server(db, self.name)
@@ -393,9 +393,9 @@ class PostgresServer:
                     self.pool.prepared_after = db.prepare_threshold = 1
                 with db.transaction():
                     check_rights(db, self.name, self.schema)
-                    install(db, self.name, self.schema)
-                    key = self.tenant_key or read_key(db, self.name, self.schema)
-                    check_key(db, self.name, self.schema, key)
+                    install_schema(db, self.name, self.schema)
+                    key = self.tenant_key or read_signing_key(db, self.name, self.schema)
+                    check_signing_key(db, self.name, self.schema, key)
                 self.tenant_key, self._is_checked = key, True
             lease.sound = True
 
@@ -413,8 +413,8 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew_lock)
 
 
-def server(address: str) -> PostgresServer:
-    """Return the server at an address, to be given back with `leave`. Raise InvalidQuery for no address."""
+def borrow_server(address: str) -> PostgresServer:
+    """Return the server at an address, to be given back with `return_server`. Raise InvalidQuery for no address."""
     with _SERVERS_LOCK:
         key = (address, os.getpid())
         found = _SERVERS.get(key)
@@ -424,7 +424,7 @@ def server(address: str) -> PostgresServer:
         return found
 
 
-def leave(found: PostgresServer) -> None:
+def return_server(found: PostgresServer) -> None:
     """Give a server back; with the last memory that used it, it is closed; the next open checks its tables anew."""
     with _SERVERS_LOCK:
         found.users -= 1
@@ -435,7 +435,7 @@ def leave(found: PostgresServer) -> None:
         found.close()
 
 
-def _read_parameters(address: ServerAddress) -> tuple[str, float]:
+def _connection_parameters(address: ServerAddress) -> tuple[str, float]:
     """Return an address as psycopg takes it, and for how long a silent server is waited for."""
     parameters = DEFAULT_PARAMETERS | address.parameters
     seconds = int(parameters["tcp_user_timeout"]) / 1000 or SILENCE_SECONDS

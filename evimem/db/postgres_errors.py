@@ -70,7 +70,7 @@ class TypedErrors:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if isinstance(error, psycopg.Error):
-            raise type_error(error, self._name) from None
+            raise translate_error(error, self._name) from None
 
 
 def explain_refusal(text: str, name: str) -> StoreError:
@@ -102,19 +102,19 @@ _KINDS: tuple[tuple[str, type[StoreError], str], ...] = (
 )
 
 
-def is_lost(error: psycopg.Error) -> bool:
+def is_connection_lost(error: psycopg.Error) -> bool:
     """Return whether an error means that the connection is no more."""
-    return re.match(r"57P|08", _state_of(error)) is not None
+    return re.match(r"57P|08", _sql_state(error)) is not None
 
 
-def type_error(error: psycopg.Error, name: str) -> StoreError:
+def translate_error(error: psycopg.Error, name: str) -> StoreError:
     """Return evimem's error for one of psycopg's, without the server's text."""
     state = error.sqlstate
     reason = f"{type(error).__name__}{f', SQLSTATE {state}' if state else ''}"
-    kind, told = next((kind, told) for begin, kind, told in _KINDS if re.match(begin, _state_of(error)))
+    kind, told = next((kind, told) for begin, kind, told in _KINDS if re.match(begin, _sql_state(error)))
     return kind(told.format(repr(name), reason))
 
 
-def _state_of(error: psycopg.Error) -> str:
+def _sql_state(error: psycopg.Error) -> str:
     # A connection that broke has no SQLSTATE: 08 is the class of connections.
     return error.sqlstate or ("08" if isinstance(error, psycopg.OperationalError) else "")

@@ -20,7 +20,7 @@ from typing import Any
 
 from ..errors import StoreError
 from .schema import NOTHING_REPLACED_BY_RULE
-from .tables import Tables, bindable, unbound
+from .tables import Tables, decode_text, encode_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ REFERENCES = (
 )
 
 
-def search_path(schema: str) -> str:
+def search_path_value(schema: str) -> str:
     """Return where names are looked up.
 
     Temporary tables and types come last: left out they would come first, and one that a smuggled statement has made
@@ -128,19 +128,19 @@ def search_path(schema: str) -> str:
     return f'"{schema}", pg_temp'
 
 
-def types_of_content_columns(table: str) -> dict[str, str]:
+def content_column_types(table: str) -> dict[str, str]:
     """Return the columns of a table that hold text of turns, with their types as the server writes them."""
     types = {"string": 'text COLLATE "C"', "bytea": "bytea"}
     # Statistics of a column of texts, or of bytes of words or vectors, would repeat stored text.
-    return {column: types[kind] for column, kind in types_of(table).items() if kind in ("string", "bytea")}
+    return {column: types[kind] for column, kind in column_types(table).items() if kind in ("string", "bytea")}
 
 
-def types_of(table: str) -> dict[str, str]:
+def column_types(table: str) -> dict[str, str]:
     """Return the types of a table's columns."""
     return dict(re.findall(r"(?:^|, )([a-z_]+) (\w+(?: precision)?)", TABLES[table].columns))
 
 
-def proof_of(key: str, tenant: str) -> str:
+def sign_tenant(key: str, tenant: str) -> str:
     """Return the proof that a tenant was chosen by a holder of the key: a keyed hash (HMAC-SHA-256)."""
     return hmac.new(bytes.fromhex(key), tenant.encode(), sha256).hexdigest()
 
@@ -152,7 +152,7 @@ def m001_tables(schema: str) -> list[str]:
     return [
         *(_CREATE_KEY.format(schema=schema, key=key.hex(), inner=pads[0], outer=pads[1])).split(";\n"),
         *(function.format(schema=schema) for function in _FUNCTIONS),
-        *chain.from_iterable(_statements(name, table) for name, table in TABLES.items()),
+        *chain.from_iterable(_create_table_statements(name, table) for name, table in TABLES.items()),
     ]
 
 
@@ -198,7 +198,7 @@ _FUNCTIONS = (
 )
 
 
-def _statements(name: str, table: _TenantTable) -> Iterator[str]:
+def _create_table_statements(name: str, table: _TenantTable) -> Iterator[str]:
     columns = table.columns.replace(" string", ' text COLLATE "C"')  # compared byte by byte, as in a file
     yield (
         f"CREATE TABLE {name} (tenant uuid NOT NULL DEFAULT current_setting('evimem.tenant')::uuid, {columns}, "
@@ -264,54 +264,54 @@ _COPIED = tuple(TABLES)[1:]  # in an order in which no row refers to one that co
 
 
 @dataclass(frozen=True, slots=True)
-class Copied:
+class TableDigest:
     """The content of a table: how many rows, and a digest of all in the order of their keys."""
 
     rows: int
     digest: bytes
 
 
-def copy_rows(source: Tables, target: Tables, said: Callable[[int], None]) -> dict[str, Copied]:
+def copy_rows(source: Tables, target: Tables, said: Callable[[int], None]) -> dict[str, TableDigest]:
     """Write every row of a memory into tables that never had a turn; return the counts and digests, by table.
 
     Inside a transaction of the caller on either side. `said` is called with the number of turns of each page.
     """
-    if target.newest("turn"):
+    if target.highest_number_given("turn"):
         raise StoreError(
             f"{target.name!r} is a memory already; nothing was copied: give a new file, or a user who has no memory yet"
         )
     for table in reversed(_COPIED):
-        target.delete(table)  # rows that opening an empty memory has written
-    copied: dict[str, Copied] = {}
+        target.delete_rows(table)  # rows that opening an empty memory has written
+    copied: dict[str, TableDigest] = {}
     for table in _COPIED:
         digest, count = blake2b(digest_size=16), 0
-        for page in _pages(source, table):
-            target.insert(table, ", ".join(types_of(table)), page)
+        for page in _read_pages(source, table):
+            target.insert(table, ", ".join(column_types(table)), page)
             digest.update(repr(page).encode())
             count += len(page)
             if table == "turn":
                 said(len(page))
-        copied[table] = Copied(count, digest.digest())
-    target.number_from({table: source.newest(table) for table in NUMBERED})
+        copied[table] = TableDigest(count, digest.digest())
+    target.set_highest_numbers({table: source.highest_number_given(table) for table in NUMBERED})
     return copied
 
 
-def differing(db: Tables, copied: dict[str, Copied]) -> list[str]:
+def find_differing_tables(db: Tables, copied: dict[str, TableDigest]) -> list[str]:
     """Return the tables that differ from the copied rows, in a transaction of the caller."""
-    return [table for table, was in copied.items() if _read(db, table) != was]
+    return [table for table, was in copied.items() if _digest_table(db, table) != was]
 
 
-def _read(db: Tables, table: str) -> Copied:
+def _digest_table(db: Tables, table: str) -> TableDigest:
     digest, count = blake2b(digest_size=16), 0
-    for page in _pages(db, table):
+    for page in _read_pages(db, table):
         digest.update(repr(page).encode())
         count += len(page)
-    return Copied(count, digest.digest())
+    return TableDigest(count, digest.digest())
 
 
-def _pages(db: Tables, table: str) -> Iterator[list[tuple[Any, ...]]]:
+def _read_pages(db: Tables, table: str) -> Iterator[list[tuple[Any, ...]]]:
     """Yield the rows of a table in the order of their keys, each value of the type of its column."""
-    types, keys = types_of(table), TABLES[table].key.split(", ")
+    types, keys = column_types(table), TABLES[table].key.split(", ")
     names, after, where = list(types), tuple[Any, ...](), ""
     later = f"{keys[0]} > ?" if len(keys) == 1 else f"({', '.join(keys)}) > ({', '.join('?' * len(keys))})"
     # A page of the other tables has 1,000 rows.
@@ -323,7 +323,7 @@ def _pages(db: Tables, table: str) -> Iterator[list[tuple[Any, ...]]]:
 
 
 _MADE: dict[str, Callable[[Any], Any]] = {
-    "string": lambda text: bindable(unbound(text)),
+    "string": lambda text: encode_text(decode_text(text)),
     "bigint": int,
     "double precision": float,
     "bytea": bytes,

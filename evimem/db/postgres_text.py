@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from ..errors import MissingExtra
-from .tables import LoneSurrogates, unbound
+from .tables import LoneSurrogates, decode_text
 
 try:
     import psycopg
@@ -20,29 +20,29 @@ _ESCAPE = "\x1a"
 _SEQUENCE = re.compile(f"{_ESCAPE}(.{{4}})", re.DOTALL)
 
 
-def escape_text(text: str) -> str:
+def escape_nul_and_surrogates(text: str) -> str:
     """Return text as PostgreSQL can hold it: without NUL and lone surrogates. Nothing else is changed."""
     return re.sub(r"[\x00\x1a\ud800-\udfff]", lambda found: f"{_ESCAPE}{ord(found[0]):04x}", text)
 
 
-def restore_text(text: str) -> str:
+def unescape_nul_and_surrogates(text: str) -> str:
     """Return the text that was escaped."""
     return _SEQUENCE.sub(lambda found: chr(int(found[1], 16)), text) if _ESCAPE in text else text
 
 
 class _TextDumper(StrDumper):
     def dump(self, obj: str) -> Any:
-        return super().dump(escape_text(obj))
+        return super().dump(escape_nul_and_surrogates(obj))
 
 
 class _SurrogatesDumper(_TextDumper):
     def dump(self, obj: Any) -> Any:
-        return super().dump(unbound(obj))
+        return super().dump(decode_text(obj))
 
 
 class _TextLoader(TextBinaryLoader):
     def load(self, data: Any) -> Any:
-        return restore_text(super().load(data))
+        return unescape_nul_and_surrogates(super().load(data))
 
 
 def _make_adapters() -> AdaptersMap:

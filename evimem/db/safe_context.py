@@ -30,7 +30,7 @@ def safe_context(function: Callable[P, Iterator[T]]) -> Callable[P, AbstractCont
     return enter
 
 
-def _leave(
+def _resume_at_exit(
     owned: weakref.ref[Generator[Any, None, None]],
     kind: type[BaseException] | None,
     error: BaseException | None,
@@ -76,7 +76,7 @@ class _Method:
 
 
 class _Block(Generic[T]):
-    """A generator as a context manager. Entering calls C code only; leaving calls `_leave`, which owns nothing."""
+    """A generator as a context manager. Entering calls C code only; leaving, `_resume_at_exit`, which owns nothing."""
 
     __slots__ = ("_enter", "_exit")
     __enter__ = _Method("_enter")
@@ -84,5 +84,5 @@ class _Block(Generic[T]):
 
     def __init__(self, generator: Generator[T, None, None]) -> None:
         self._enter = generator.__next__
-        self._exit = partial(_leave, weakref.ref(generator))
+        self._exit = partial(_resume_at_exit, weakref.ref(generator))
         vars(self._exit)["generator"] = generator  # the reference that keeps it alive until the block has ended

@@ -20,7 +20,7 @@ from .file_format import APPLICATION_ID
 Migration: TypeAlias = Sequence[str | Callable[[Connection], None]]
 
 
-def _identify(db: Connection) -> None:
+def _write_identity(db: Connection) -> None:
     """Give a new memory its random id, and the counters of its commits."""
     counters = [("commits", "0"), ("epoch", "0"), ("links", "0")]
     db.insert("meta", "key, value", [("store", secrets.token_hex(16)), *counters])
@@ -96,28 +96,30 @@ THREE_LAYERS: Migration = (
     "CREATE TABLE trace_turn (number INTEGER REFERENCES trace, seq INTEGER, PRIMARY KEY (number, seq)) WITHOUT ROWID",
     # The traces to drop with a turn that they cite.
     "CREATE INDEX trace_of_turn ON trace_turn (seq)",
-    _identify,
+    _write_identity,
 )
 
 _TURN_COLUMNS = struct.Struct("<??iiqif")  # alive, temporal, session, speaker, time, length, asks
 _ROW_COLUMNS = struct.Struct("<???BHHiiiqif")  # with: sets a rule, role, part, parts; and the turn's number
 
 
-def _columns_of_rows(db: Connection) -> None:
+def _move_columns_to_rows(db: Connection) -> None:
     """Write columns of turns as columns of rows: zeros where there is no turn."""
-    if not db.count("turn"):
+    if not db.count_rows("turn"):
         return
     roles = dict(db.select("turn", "seq, role"))
-    documents = [(_of_rows(columns, seq, roles), seq) for seq, columns in db.select("document", "row, columns")]
+    documents = [
+        (_spread_over_rows(columns, seq, roles), seq) for seq, columns in db.select("document", "row, columns")
+    ]
     db.update("document", "columns", "row", documents)
     segments = db.select("segment", "number, columns")
     firsts = {number: number * (len(columns) // _TURN_COLUMNS.size) + 1 for number, columns in segments}
-    changed = [(_of_rows(columns, firsts[number], roles), number) for number, columns in segments]
+    changed = [(_spread_over_rows(columns, firsts[number], roles), number) for number, columns in segments]
     db.update("segment", "columns", "number", changed)
     db.set_meta("whole turns", "1")
 
 
-def _of_rows(columns: bytes, first: int, roles: Mapping[int, str]) -> bytes:
+def _spread_over_rows(columns: bytes, first: int, roles: Mapping[int, str]) -> bytes:
     rows = []
     for seq, (alive, temporal, *rest) in enumerate(_TURN_COLUMNS.iter_unpack(columns), first):
         session, speaker, time, length, asks = rest
@@ -140,7 +142,7 @@ _PASSAGES: Migration = (
     "DROP TABLE document",
     "ALTER TABLE row_document RENAME TO document",
     "INSERT INTO passage (seq, first, count) SELECT seq, seq, 1 FROM turn",
-    _columns_of_rows,
+    _move_columns_to_rows,
 )
 
 # Nothing ever wrote the tables of keywords and cues: loops walk the postings that searches score.
@@ -184,22 +186,22 @@ def migrate(db: Connection) -> None:
 
     Nothing is changed in either case.
     """
-    if version(db) == len(MIGRATIONS) and db.value("PRAGMA application_id") == APPLICATION_ID:
+    if count_migrations(db) == len(MIGRATIONS) and db.read_value("PRAGMA application_id") == APPLICATION_ID:
         return
     with db.writing():  # another process may have migrated it meanwhile: read again under the lock
-        found = version(db)
+        found = count_migrations(db)
         if found > len(MIGRATIONS):
             raise NewerSchema(str(db.path), found, len(MIGRATIONS))
-        if db.value("PRAGMA application_id") != APPLICATION_ID:
+        if db.read_value("PRAGMA application_id") != APPLICATION_ID:
             raise NotAMemory(
                 f"{str(db.path)!r} is a SQLite file of another program; give the path of a memory or of a new file"
             )
         for number, migration in enumerate(MIGRATIONS[found:], start=found + 1):
-            apply(db, migration)
+            apply_migration(db, migration)
             db.execute(f"PRAGMA user_version={number}")
 
 
-def apply(db: Connection, migration: Migration) -> None:
+def apply_migration(db: Connection, migration: Migration) -> None:
     """Run the steps of a migration, in a transaction of the caller."""
     for step in migration:
         if callable(step):
@@ -208,6 +210,6 @@ def apply(db: Connection, migration: Migration) -> None:
             db.execute(step)
 
 
-def version(db: Connection) -> int:
+def count_migrations(db: Connection) -> int:
     """Return how many migrations have run on an open file; 0 for a new one."""
-    return int(db.value("PRAGMA user_version"))
+    return int(db.read_value("PRAGMA user_version"))

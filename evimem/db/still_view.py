@@ -19,11 +19,11 @@ ENCRYPTING = "multipleciphers-"  # the prefix of the name of a VFS that encrypts
 MAX_PAGES = (1 << 32) - 2  # of a SQLite file
 _FLAGS = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
 _NUMBERS = itertools.count(1)
-_VIEWS: dict[str, View] = {}  # of the handles that are open, by the number in their URI
+_VIEWS: dict[str, LogPages] = {}  # of the handles that are open, by the number in their URI
 _REGISTERED: dict[str, _StillVfs] = {}  # by the VFS below; SQLite keeps no reference to them
 
 
-class View:
+class LogPages:
     """The pages that a log holds for a file: the place of each by its number, and how many pages the file then has."""
 
     def __init__(self, log: apsw.VFSFile | None = None, page_size: int = 0, count: int = 0) -> None:
@@ -34,7 +34,7 @@ class View:
         self.count = count  # 0 for those that the file has; missing ones are blank
 
 
-def open_still(path: Path, vfs: str | None, view: View | None = None, key: Key | None = None) -> apsw.Connection:
+def open_snapshot(path: Path, vfs: str | None, view: LogPages | None = None, key: Key | None = None) -> apsw.Connection:
     """Open a handle that sees a file as it is, without its log, or with the pages of a view over it.
 
     Nothing is locked: where another process writes meanwhile, the read pages may be a mixture of two states.
@@ -57,7 +57,7 @@ def open_handle(name: str, flags: int, vfs: str | None, key: Key | None) -> apsw
     """Open a SQLite handle; with a key, by the VFS that encrypts."""
     if key is None:
         return apsw.Connection(name, flags=flags, vfs=vfs)
-    flags |= apsw.SQLITE_OPEN_URI  # for `Key.write_rows`
+    flags |= apsw.SQLITE_OPEN_URI  # for `Key.copy_encrypted`
     db = apsw.Connection(
         name if name[:5] == "file:" else Path(name).resolve().as_uri(),
         flags=flags,
@@ -90,7 +90,7 @@ class _StillVfs(apsw.VFS):
 class _StillFile(apsw.VFSFile):
     """The file that a view is over."""
 
-    def __init__(self, base: str, name: Any, flags: list[int], view: View) -> None:
+    def __init__(self, base: str, name: Any, flags: list[int], view: LogPages) -> None:
         super().__init__(base, name, flags)
         self._view = view
 

@@ -34,12 +34,12 @@ class Dialect:
     # A table with the highest number ever given in each table, by `name`, and the column of that number.
     numbers = "sqlite_sequence", "seq"
 
-    def among(self, column: str) -> str:
-        """Return the condition that a column is one of a set; bind `values`."""
+    def in_set_sql(self, column: str) -> str:
+        """Return the condition that a column is one of a set; bind `bind_set`."""
         return f"{column} IN (SELECT value FROM json_each(?))"
 
-    def table(self, name: str, *columns: str) -> str:
-        """Return a table of given rows, for FROM; bind `table_of`. A column is its name and its type."""
+    def values_table(self, name: str, *columns: str) -> str:
+        """Return a table of given rows, for FROM; bind `bind_rows`. A column is its name and its type."""
         fields = ", ".join(f"value ->> {at} AS {column.split()[0]}" for at, column in enumerate(columns))
         return f"(SELECT {fields} FROM json_each(?)) AS {name}"
 
@@ -50,11 +50,11 @@ class Dialect:
         """
         return f"JOIN {table} ON {table}.{key} IN ({query})"
 
-    def values(self, values: Collection[int | str]) -> Value:
+    def bind_set(self, values: Collection[int | str]) -> Value:
         """Return a set as one value."""
         return orjson.dumps(list(values)).decode()
 
-    def table_of(self, rows: Collection[Sequence[int | float | str | None]]) -> Value:
+    def bind_rows(self, rows: Collection[Sequence[int | float | str | None]]) -> Value:
         """Return rows as one value."""
         return orjson.dumps(list(rows)).decode()
 
@@ -63,7 +63,7 @@ class LoneSurrogates(bytes):
     """Text that is not valid Unicode, as bytes: another engine tells it from bytes by this type."""
 
 
-def bindable(text: str) -> str | bytes:
+def encode_text(text: str) -> str | bytes:
     """Return text as SQLite can hold it: lone surrogates, which are not UTF-8, as bytes."""
     try:
         text.encode()
@@ -72,13 +72,13 @@ def bindable(text: str) -> str | bytes:
     return text
 
 
-def is_text(value: object) -> bool:
+def is_storable_text(value: object) -> bool:
     """Return whether a value is text without lone surrogates, as every id and name is that was ever stored."""
-    return isinstance(value, str) and isinstance(bindable(value), str)
+    return isinstance(value, str) and isinstance(encode_text(value), str)
 
 
-def unbound(value: Any) -> str:
-    """Return the text that `bindable` made bindable."""
+def decode_text(value: Any) -> str:
+    """Return the text that `encode_text` made encode_text."""
     return value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else value
 
 
@@ -128,11 +128,11 @@ class Tables(ABC):
         """See one state throughout a block."""
 
     @abstractmethod
-    def part(self) -> AbstractContextManager[None]:
+    def savepoint(self) -> AbstractContextManager[None]:
         """Undo this part of a block of `writing` where it raises; the rest of the block stands."""
 
     @abstractmethod
-    def broken_references(self) -> list[tuple[str, str]]:
+    def find_broken_references(self) -> list[tuple[str, str]]:
         """Return (table, table that it refers to) for each row that refers to a missing one."""
 
     @abstractmethod
@@ -143,7 +143,7 @@ class Tables(ABC):
     def close(self) -> None:
         """Close it; a second call does nothing."""
 
-    def repeating(self, act: Callable[[], T]) -> T:
+    def retry_transaction(self, act: Callable[[], T]) -> T:
         """Run one transaction: again where a server has undone it for the sake of another's."""
         return act()
 
@@ -164,34 +164,36 @@ class Tables(ABC):
         del on_done, wait
         return False
 
-    def page_faults(self, table: str | None = None) -> list[str]:
+    def check_pages(self, table: str | None = None) -> list[str]:
         """Return the damage that the engine finds in the pages of a table, or of all."""
         del table
         return []
 
-    def trees(self) -> list[Any]:
-        """Return (root page, name, name of the table) of every table and index that `page_faults` may name."""
+    def list_trees(self) -> list[Any]:
+        """Return (root page, name, name of the table) of every table and index that `check_pages` may name."""
         return []
 
-    def make_indexes_again(self) -> None:  # noqa: B027 - an index of a server is that of all users
+    def rebuild_indexes(self) -> None:  # noqa: B027 - an index of a server is that of all users
         """Make every index again from the rows, where they could be damaged apart from these."""
 
     @contextmanager
-    def decoding(self) -> Iterator[None]:
+    def raise_corrupt_on_decoding_errors(self) -> Iterator[None]:
         """Raise StoreCorrupt for whatever the code that decodes stored values raises in the block."""
         try:
             yield
         except UnicodeError:
-            raise StoreCorrupt(self._unreadable("text that is not UTF-8")) from None  # the cause would quote the text
+            raise StoreCorrupt(
+                self._unreadable_message("text that is not UTF-8")
+            ) from None  # the cause would quote the text
         except UNREADABLE as error:
             raise StoreCorrupt(
-                self._unreadable(f"a value that raised {type(error).__name__} when it was decoded")
+                self._unreadable_message(f"a value that raised {type(error).__name__} when it was decoded")
             ) from error
 
-    def _unreadable(self, what: str) -> str:
+    def _unreadable_message(self, what: str) -> str:
         return f"{self.name!r} holds {what}; run `evimem doctor`, or restore a backup"
 
-    def pages(self, sql: str, after: tuple[int, ...], size: int) -> Iterator[list[Any]]:
+    def read_pages(self, sql: str, after: tuple[int, ...], size: int) -> Iterator[list[Any]]:
         """Yield the rows of a query, so many at once: its parameters are the key to go on after, and the size.
 
         The key is the beginning of each row. Raise StoreCorrupt where it does not rise: in a damaged tree a page may
@@ -200,11 +202,11 @@ class Tables(ABC):
         while page := self.rows(sql, (*after, size)):
             last = tuple(page[-1][: len(after)])
             if last <= after:
-                raise StoreCorrupt(self._unreadable("rows out of their order"))
+                raise StoreCorrupt(self._unreadable_message("rows out of their order"))
             yield page
             after = last
 
-    def rows_of(self, *queries: Query) -> list[list[Any]]:
+    def rows_of_queries(self, *queries: Query) -> list[list[Any]]:
         """Return the rows of several queries, of one state: an engine that is far away is waited for once."""
         with self.reading():
             return [self.rows(sql, args) for sql, args in queries]
@@ -215,21 +217,21 @@ class Tables(ABC):
         An engine that is far away sends that now, leaves the function there, and answers it when it is called.
         """
 
-    def value(self, sql: str, args: Sequence[Value] = ()) -> Any:
+    def read_value(self, sql: str, args: Sequence[Value] = ()) -> Any:
         """Return the first column of the first row, or None."""
         found = self.rows(sql, args)
         return found[0][0] if found else None
 
     def select(self, table: str, columns: str, order: str = "", /, **where: Condition) -> list[Any]:
         """Return columns of the rows whose other columns are as wanted; of every row without a condition."""
-        return self.rows(*self.selecting(table, columns, order, **where))
+        return self.rows(*self.select_query(table, columns, order, **where))
 
-    def selecting(self, table: str, columns: str, order: str = "", /, **where: Condition) -> Query:
+    def select_query(self, table: str, columns: str, order: str = "", /, **where: Condition) -> Query:
         """Return the query that `select` asks."""
-        conditions, args = self._where(where)
+        conditions, args = self._where_clause(where)
         return f"SELECT {columns} FROM {table}{conditions}" + (order and f" ORDER BY {order}"), args
 
-    def meta(self, key: str) -> str | None:
+    def read_meta_value(self, key: str) -> str | None:
         """Return the memory's own value of a key."""
         return self.read_meta(key).get(key)
 
@@ -241,36 +243,36 @@ class Tables(ABC):
         """Keep a text under a key."""
         self.insert("meta", "key, value", [(key, value)], key="key", new="value")
 
-    def drop_meta(self, *keys: str) -> None:
+    def delete_meta(self, *keys: str) -> None:
         """Delete the values of keys."""
-        self.delete("meta", key=keys)
+        self.delete_rows("meta", key=keys)
 
-    def count_up(self, *keys: str) -> None:
+    def increment_meta(self, *keys: str) -> None:
         """Add one to the numbers that are kept under keys."""
         sql = "UPDATE meta SET value = CAST(CAST(value AS BIGINT) + 1 AS TEXT) WHERE "
-        self.execute(sql + self.dialect.among("key"), [self.dialect.values(keys)])
+        self.execute(sql + self.dialect.in_set_sql("key"), [self.dialect.bind_set(keys)])
 
-    def count(self, table: str) -> int:
+    def count_rows(self, table: str) -> int:
         """Return how many rows there are."""
-        return int(self.value(f"SELECT count(*) FROM {table}"))
+        return int(self.read_value(f"SELECT count(*) FROM {table}"))
 
-    def highest(self, table: str, column: str) -> int:
+    def highest_value(self, table: str, column: str) -> int:
         """Return the highest number in a column; 0 without any."""
         return int(self.select(table, f"max({column})")[0][0] or 0)
 
-    def newest(self, table: str) -> int:
+    def highest_number_given(self, table: str) -> int:
         """Return the highest number that a table's rows were ever given, erased ones included."""
-        return int(self.value(*self.numbering(table)) or 0)
+        return int(self.read_value(*self.select_highest_number(table)) or 0)
 
-    def numbering(self, table: str) -> Query:
-        """Return the query that `newest` asks."""
+    def select_highest_number(self, table: str) -> Query:
+        """Return the query that `highest_number_given` asks."""
         numbers, column = self.dialect.numbers
         return f"SELECT max({column}) FROM {numbers} WHERE name = '{table}'", ()
 
-    def number_from(self, newest: Mapping[str, int]) -> None:
+    def set_highest_numbers(self, newest: Mapping[str, int]) -> None:
         """Set the highest number that the rows of each of these tables were ever given."""
         numbers, column = self.dialect.numbers
-        self.delete(numbers, name=newest)
+        self.delete_rows(numbers, name=newest)
         self.insert(numbers, f"name, {column}", newest.items())
 
     def insert(self, table: str, columns: str, rows: Iterable[Sequence[Value]], key: str = "", new: str = "") -> None:
@@ -285,19 +287,19 @@ class Tables(ABC):
         sets, found = ([f"{column} = ?" for column in names.split(", ")] for names in (columns, key))
         self.executemany(f"UPDATE {table} SET {', '.join(sets)} WHERE {' AND '.join(found)}", rows)
 
-    def set(self, table: str, values: Mapping[str, Value], /, **where: Condition) -> None:
+    def set_columns(self, table: str, values: Mapping[str, Value], /, **where: Condition) -> None:
         """Give columns the same values in all rows whose columns are as wanted."""
-        conditions, args = self._where(where)
+        conditions, args = self._where_clause(where)
         self.execute(
             f"UPDATE {table} SET {', '.join(f'{name} = ?' for name in values)}{conditions}", [*values.values(), *args]
         )
 
-    def delete(self, table: str, /, **where: Condition) -> None:
+    def delete_rows(self, table: str, /, **where: Condition) -> None:
         """Delete the rows whose columns are as wanted; every row without a condition."""
-        conditions, args = self._where(where)
+        conditions, args = self._where_clause(where)
         self.execute(f"DELETE FROM {table}{conditions}", args)
 
-    def _where(self, where: Mapping[str, Condition]) -> tuple[str, list[Value]]:
+    def _where_clause(self, where: Mapping[str, Condition]) -> tuple[str, list[Value]]:
         clauses, args = list[str](), list[Value]()
         for column, wanted in where.items():
             if wanted is None:
@@ -309,6 +311,6 @@ class Tables(ABC):
                 clauses.append(f"{column} BETWEEN ? AND ?")
                 args += (wanted.start, wanted.stop - 1)
             else:
-                clauses.append(self.dialect.among(column))
-                args.append(self.dialect.values(wanted))
+                clauses.append(self.dialect.in_set_sql(column))
+                args.append(self.dialect.bind_set(wanted))
         return f" WHERE {' AND '.join(clauses)}" if clauses else "", args

@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ..db.derived_sql import VECTORS, vectors_reach
+from ..db.derived_sql import VECTORS, select_has_more_vectors_than
 from ..db.tables import Tables
 from ..types.vectors import Column, Vectors, all_products, pack, products
 
@@ -43,7 +43,7 @@ _PAIRS = tuple((one, (one + step) % HASH_COUNT) for step in (1, 3) for one in ra
 _CELLS = (2 * HASH_DIRECTIONS) ** 2  # of a pair
 
 
-class AlikeCells:
+class CellIndex:
     """The cells of vectors at positions from 0, in the order in which they are added."""
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ class AlikeCells:
         """Add vectors, float32 of shape (n, dimension) and of any length, at the next positions."""
         first, hashes = len(self), _hash_rows(vectors)
         self._hashes.extend(hashes)
-        for numbers in self._numbers(hashes).T:  # a pair after the other
+        for numbers in self._cell_numbers(hashes).T:  # a pair after the other
             order = np.argsort(numbers, kind="stable")
             inside = numbers[order]
             bounds = [0, *(np.flatnonzero(np.diff(inside)) + 1).tolist(), len(inside)]
@@ -65,17 +65,17 @@ class AlikeCells:
             for start, stop in pairwise(bounds):
                 self._cells[inside[start]].frombytes(placed[start:stop].tobytes())
 
-    def near(self, position: int, most: int) -> Positions:
+    def positions_sharing_a_cell(self, position: int, most: int) -> Positions:
         """Return positions that share a cell with one: in each cell the `most` before and after it; ascending."""
         found = []
-        for number in self._numbers(self._hashes.values[position : position + 1])[0].tolist():
+        for number in self._cell_numbers(self._hashes.values[position : position + 1])[0].tolist():
             cell = self._cells[number]
             place = bisect_left(cell, position)
             found.append(np.array(cell[max(0, place - most) : place + most + 1], np.int64))
         return np.unique(np.concatenate(found))
 
     @staticmethod
-    def _numbers(hashes: NDArray[np.uint8]) -> Positions:
+    def _cell_numbers(hashes: NDArray[np.uint8]) -> Positions:
         """Return the numbers of the cells of hashes, shape (n, pairs)."""
         one, two = np.array(_PAIRS).T
         numbers: Positions = hashes[:, one].astype(np.int64) * (2 * HASH_DIRECTIONS) + hashes[:, two]
@@ -83,7 +83,7 @@ class AlikeCells:
 
 
 def _hash_rows(vectors: Vectors) -> NDArray[np.uint8]:
-    products = (vectors @ _directions(vectors.shape[1])).reshape(len(vectors), HASH_COUNT, HASH_DIRECTIONS)
+    products = (vectors @ _random_directions(vectors.shape[1])).reshape(len(vectors), HASH_COUNT, HASH_DIRECTIONS)
     nearest = np.abs(products).argmax(axis=2)
     opposite = np.take_along_axis(products, nearest[:, :, None], axis=2)[:, :, 0] < 0
     hashes: NDArray[np.uint8] = (2 * nearest + opposite).astype(np.uint8)
@@ -91,7 +91,7 @@ def _hash_rows(vectors: Vectors) -> NDArray[np.uint8]:
 
 
 @cache
-def _directions(dimension: int) -> Vectors:
+def _random_directions(dimension: int) -> Vectors:
     return np.random.default_rng(dimension).normal(size=(dimension, HASH_COUNT * HASH_DIRECTIONS)).astype(np.float32)
 
 
@@ -115,7 +115,7 @@ class _Close:
     positions: Positions
     cosines: Vectors
 
-    def concatenate(self, other: _Close) -> _Close:
+    def join(self, other: _Close) -> _Close:
         """Return both sets of vectors as one."""
         if not len(other.positions):
             return self
@@ -143,27 +143,27 @@ class FactMatrix:
     instants: Positions
     quantized: NDArray[np.int8]
     scales: NDArray[np.float64]
-    cells: AlikeCells | None = None
+    cells: CellIndex | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    def positions(self, rows: Sequence[int]) -> list[int]:
+    def positions_of(self, rows: Sequence[int]) -> list[int]:
         """Return the positions of these rows; rows without a vector are left out."""
         found = np.searchsorted(self.rows, rows)
         return [int(at) for at, row in zip(found, rows, strict=True) if at < len(self.rows) and self.rows[at] == row]
 
-    def nearest(self, vector: Vectors, among: Positions, most: int) -> list[int]:
+    def nearest_rows(self, vector: Vectors, among: Positions, most: int) -> list[int]:
         """Return the rows of the facts at some positions that are nearest to a vector of shape (dimension,)."""
         if len(among) > most:
             # Copy the vectors to compare only where they are at most an eighth.
             few = len(among) < len(self) // 8
-            near = products(self._floats(among), vector) if few else self._products(vector)[among]
+            near = products(self._floats(among), vector) if few else self._dot_products(vector)[among]
             among = among[np.argpartition(-near, most)[:most]]
         nearest: list[int] = self.rows[among].tolist()
         return nearest
 
-    def _products(self, vector: Vectors) -> Vectors:
+    def _dot_products(self, vector: Vectors) -> Vectors:
         """Return the products of all facts with a vector."""
         parts = (slice(at, at + _AT_ONCE) for at in range(0, len(self), _AT_ONCE))
         found = np.concatenate([products(self.quantized[part].astype(np.float32), vector) for part in parts])
@@ -172,22 +172,22 @@ class FactMatrix:
 
     def cosines(self, vector: Vectors, rows: Sequence[int]) -> dict[int, float]:
         """Return the cosine of a vector with that of each of these rows that has one."""
-        positions = np.array(self.positions(rows), np.int64)
+        positions = np.array(self.positions_of(rows), np.int64)
         if not len(positions):
             return {}
         return dict(zip(self.rows[positions].tolist(), products(self._floats(positions), vector).tolist(), strict=True))
 
-    def similar(self, positions: Sequence[int], min_cosine: float) -> Iterator[SimilarFacts]:
+    def find_similar(self, positions: Sequence[int], min_cosine: float) -> Iterator[SimilarFacts]:
         """Yield the facts of other turns similar to each of these (cosine >= min_cosine); ties go to the older turn.
 
         Each is compared with the `WINDOW_FACTS` facts before and after it by row, and with farther ones of its cells.
         """
-        for block in _blocks(positions):
+        for block in _split_into_blocks(positions):
             bounds = np.clip(block[:, None] + np.array([-WINDOW_FACTS, WINDOW_FACTS + 1]), 0, len(self))
-            for position, near in self._close(block, bounds, min_cosine):
-                yield self._similar_to(position, near.concatenate(self._afar(position, min_cosine)), min_cosine)
+            for position, near in self._compare_block(block, bounds, min_cosine):
+                yield self._similar_facts(position, near.join(self._compare_cells(position, min_cosine)), min_cosine)
 
-    def similar_nearby(self, positions: Sequence[int], min_cosine: float) -> Iterator[SimilarFacts]:
+    def find_similar_in_window(self, positions: Sequence[int], min_cosine: float) -> Iterator[SimilarFacts]:
         """Yield, for each of these, the similar facts among those whose rows differ by at most `WINDOW_FACTS`.
 
         Rows are never used twice, so that these were within the window whenever the fact was compared, whatever was
@@ -196,14 +196,14 @@ class FactMatrix:
         """
         later, after = np.diff(self.instants), np.diff(self.turns)
         in_order = bool(((later > 0) | ((later == 0) & (after >= 0))).all())
-        for block in _blocks(positions):
+        for block in _split_into_blocks(positions):
             bounds = np.searchsorted(self.rows, self.rows[block, None] + np.array([-WINDOW_FACTS, WINDOW_FACTS + 1]))
             if in_order:
                 bounds[:, 1] = block
-            for position, near in self._close(block, bounds, min_cosine):
-                yield self._similar_to(position, near, min_cosine)
+            for position, near in self._compare_block(block, bounds, min_cosine):
+                yield self._similar_facts(position, near, min_cosine)
 
-    def _close(self, block: Positions, bounds: Positions, min_cosine: float) -> Iterator[tuple[int, _Close]]:
+    def _compare_block(self, block: Positions, bounds: Positions, min_cosine: float) -> Iterator[tuple[int, _Close]]:
         """Yield each position of a block with those from its first to before its second bound that may be similar."""
         begin, end = int(bounds[0, 0]), int(bounds[-1, 1])
         with np.errstate(all="ignore"):  # a damaged scale may overflow; `exact_cosines` decides
@@ -213,13 +213,13 @@ class FactMatrix:
             enough = np.flatnonzero(inside >= min_cosine - _MAX_ROUNDING_ERROR)
             yield position, _Close(enough + first, np.minimum(inside[enough], 1.0))
 
-    def _afar(self, position: int, min_cosine: float) -> _Close:
+    def _compare_cells(self, position: int, min_cosine: float) -> _Close:
         """Return the facts outside the window of one that share a cell with it and whose cosine may suffice."""
         if self.cells is None:
             return _NOBODY
-        others = self.cells.near(position, IN_A_CELL)
+        others = self.cells.positions_sharing_a_cell(position, IN_A_CELL)
         others = others[np.abs(others - position) > WINDOW_FACTS]
-        with np.errstate(all="ignore"):  # as in `_close`
+        with np.errstate(all="ignore"):  # as in `_compare_block`
             cosines = products(self._floats(others), self._floats(slice(position, position + 1))[0])
         enough = cosines >= min_cosine - _MAX_ROUNDING_ERROR
         return _Close(others[enough], np.minimum(cosines[enough], 1.0))
@@ -229,21 +229,21 @@ class FactMatrix:
         scales: Vectors = self.scales[which, None].astype(np.float32)
         return scales * self.quantized[which]
 
-    def _similar_to(self, position: int, found: _Close, min_cosine: float) -> SimilarFacts:
+    def _similar_facts(self, position: int, found: _Close, min_cosine: float) -> SimilarFacts:
         others = self.turns[found.positions] != self.turns[position]
         close, cosines = found.positions[others], found.cosines[others]
-        is_earlier = self._is_earlier(close, position)
+        is_earlier = self._mask_earlier(close, position)
         earlier, later, cosines = close[is_earlier], close[~is_earlier], cosines[is_earlier]
         if len(earlier) > PER_FACT:  # exact cosines are slow: compute them only for those that can be among the best
             bound = np.partition(cosines, len(earlier) - PER_FACT)[len(earlier) - PER_FACT]
             earlier = earlier[cosines >= bound - 2 * _MAX_ROUNDING_ERROR]
         exact = np.minimum(1.0, self.exact_cosines(earlier, position))
         earlier, exact = earlier[exact >= min_cosine], exact[exact >= min_cosine]
-        first = np.lexsort((earlier, self.turns[earlier], -exact))[:PER_FACT]  # as `best` has it, of thousands alike
+        first = np.lexsort((earlier, self.turns[earlier], -exact))[:PER_FACT]  # as `keep_best_links`, of many alike
         links = tuple(zip(earlier[first].tolist(), exact[first].tolist(), strict=True))
         return SimilarFacts(position, links, later)
 
-    def unsound(self, edges: Sequence[tuple[int, int, float]], min_cosine: float) -> list[int]:
+    def find_unsound_edges(self, edges: Sequence[tuple[int, int, float]], min_cosine: float) -> list[int]:
         """Return the later end of each edge (row, row, weight) that the vectors of its ends do not give."""
         ends = np.array([edge[:2] for edge in edges], np.int64)
         if not len(self):
@@ -271,7 +271,7 @@ class FactMatrix:
         exact: NDArray[np.float64] = dots * (self.scales[positions] * self.scales[position])
         return exact
 
-    def _is_earlier(self, positions: Positions, position: int) -> NDArray[np.bool_]:
+    def _mask_earlier(self, positions: Positions, position: int) -> NDArray[np.bool_]:
         """Return which facts of other turns were said before one; not by row, for facts read again have larger ones."""
         instant, turn = self.instants[position], self.turns[position]
         others = self.instants[positions]
@@ -279,24 +279,24 @@ class FactMatrix:
         return earlier
 
 
-def best(known: FactMatrix, links: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:
+def keep_best_links(known: FactMatrix, links: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:
     """Return the `PER_FACT` links that a fact keeps, each of a row and a weight; ties go to the older turn."""
 
-    def place(link: tuple[int, float]) -> tuple[float, int, int]:
+    def sort_key(link: tuple[int, float]) -> tuple[float, int, int]:
         row, weight = link
         at = min(int(np.searchsorted(known.rows, row)), len(known) - 1)
         return -weight, int(known.turns[at]), row
 
-    return heapq.nsmallest(PER_FACT, links, key=place)
+    return heapq.nsmallest(PER_FACT, links, key=sort_key)
 
 
-def alike(known: FactMatrix, rows: Sequence[int], min_cosine: float) -> dict[int, float]:
+def find_similar_rows(known: FactMatrix, rows: Sequence[int], min_cosine: float) -> dict[int, float]:
     """Return each row of another turn whose cosine with one of these is at least so much, with the largest.
 
     That is every edge of LaceMem's `similar`, where the file keeps the best `PER_FACT` of a fact.
     """
     found: dict[int, float] = {}
-    for position in known.positions(rows):
+    for position in known.positions_of(rows):
         cosines = known.exact_cosines(np.arange(len(known)), position)
         for at in np.flatnonzero((cosines >= min_cosine) & (known.turns != known.turns[position])).tolist():
             row = int(known.rows[at])
@@ -304,7 +304,7 @@ def alike(known: FactMatrix, rows: Sequence[int], min_cosine: float) -> dict[int
     return found
 
 
-def vectors_of(known: FactMatrix, rows: Positions) -> Vectors:
+def vectors_of_rows(known: FactMatrix, rows: Positions) -> Vectors:
     """Return the vectors of rows, float32 of shape (len(rows), dimension); zeros for one without."""
     at = np.minimum(np.searchsorted(known.rows, rows), len(known) - 1)
     there = known.rows[at] == rows
@@ -315,21 +315,21 @@ def vectors_of(known: FactMatrix, rows: Positions) -> Vectors:
 class FactVectors:
     """The vectors of facts in the file, and a cached `FactMatrix` of them.
 
-    `current` reads the rows that were added since it was last called, by this handle or another.
+    `read_matrix` reads the rows that were added since it was last called, by this handle or another.
     """
 
     def __init__(self, db: Tables) -> None:
         self._db = db
         self.drop_cache()
 
-    def newest(self) -> int:
+    def largest_row(self) -> int:
         """Return the largest row that has a vector; 0 where none has."""
-        return self._db.highest("fact_vector", "row")
+        return self._db.highest_value("fact_vector", "row")
 
-    def keep(self, rows: Sequence[int], vectors: Vectors, newest: int) -> list[int]:
+    def store_vectors(self, rows: Sequence[int], vectors: Vectors, newest: int) -> list[int]:
         """Store the vectors of these facts; return the rows of those that were not stored so yet.
 
-        `newest` is the largest row that has a vector. `current` reads only larger ones: after others, drop the cache.
+        `newest` is the largest row that has a vector. `read_matrix` reads only larger ones: else drop the cache.
         """
         packed = {row: (data.tobytes(), scale) for row, (data, scale) in zip(rows, map(pack, vectors), strict=True)}
         old = [row for row in rows if row <= newest]
@@ -340,21 +340,21 @@ class FactVectors:
         self._db.insert("fact_vector", "row, vector, scale", values, key="row", new="vector, scale")
         return fresh
 
-    def more_than(self, count: int) -> bool:
+    def has_more_than(self, count: int) -> bool:
         """Say whether there are more than `count`; finding the row at an offset reads no vectors and stops there."""
-        return self._size > count or bool(self._db.rows(*vectors_reach(count)))
+        return self._cached_count > count or bool(self._db.rows(*select_has_more_vectors_than(count)))
 
-    def drop(self, rows: Sequence[int]) -> None:
+    def delete_vectors(self, rows: Sequence[int]) -> None:
         """Delete the vectors of facts."""
-        self._db.delete("fact_vector", row=rows)
+        self._db.delete_rows("fact_vector", row=rows)
         self.drop_cache()
 
-    def current(self) -> FactMatrix:
+    def read_matrix(self) -> FactMatrix:
         """Return every vector that the file holds now; inside a transaction of the caller."""
-        last = int(self._columns.values[-1, 0]) if self._size else 0
-        for found in self._db.pages(VECTORS, (last,), _PAGE_VECTORS):
+        last = int(self._columns.values[-1, 0]) if self._cached_count else 0
+        for found in self._db.read_pages(VECTORS, (last,), _PAGE_VECTORS):
             quantized = np.stack([np.frombuffer(row[3], np.int8) for row in found])
-            if not self._size:
+            if not self._cached_count:
                 self._quantized = Column(np.int8, quantized.shape[1])
             self._columns.extend(np.array([row[:3] for row in found], np.int64))
             self._quantized.extend(quantized)
@@ -363,29 +363,29 @@ class FactVectors:
                 break
         rows, turns, instants = self._columns.values.T
         known = FactMatrix(rows, turns, instants, self._quantized.values, self._scales.values)
-        return known if len(known) <= WINDOW_FACTS + 1 else replace(known, cells=self._cells_of(known))
+        return known if len(known) <= WINDOW_FACTS + 1 else replace(known, cells=self._update_cells(known))
 
     def drop_cache(self) -> None:
-        """Drop the cached matrix; `current` reads the file again."""
+        """Drop the cached matrix; `read_matrix` reads the file again."""
         self._columns = Column(np.int64, 3)
         self._quantized = Column(np.int8, 0)
         self._scales = Column(np.float64)
-        self._cells: AlikeCells | None = None
+        self._cells: CellIndex | None = None
 
     @property
-    def _size(self) -> int:
+    def _cached_count(self) -> int:
         return len(self._columns)
 
-    def _cells_of(self, known: FactMatrix) -> AlikeCells:
+    def _update_cells(self, known: FactMatrix) -> CellIndex:
         """Return the cells of all positions, those added since included."""
-        self._cells = self._cells or AlikeCells()
+        self._cells = self._cells or CellIndex()
         for start in range(len(self._cells), len(known), _HASH_BATCH_VECTORS):
             # Without their scales: the cell of a vector does not depend on its length.
             self._cells.extend(known.quantized[start : start + _HASH_BATCH_VECTORS].astype(np.float32))
         return self._cells
 
 
-def _blocks(positions: Sequence[int]) -> Iterator[Positions]:
+def _split_into_blocks(positions: Sequence[int]) -> Iterator[Positions]:
     """Yield positions, ascending, in blocks that lie together: a block is compared with the cells around all of it."""
     block: list[int] = []
     for position in sorted(positions):

@@ -11,15 +11,15 @@ from typing import Any, cast
 from ..db.derived_sql import (
     ALL_FACTS,
     TOPICAL,
-    facts_near,
-    facts_of_turns,
-    facts_with_places,
-    replaced_without_topic,
-    turns_with_facts_after,
-    unmark_without_topic,
-    whole_facts,
+    count_replaced_without_topic,
+    read_facts,
+    read_facts_with_places,
+    read_neighbouring_facts,
+    select_facts_of_turns,
+    select_later_turns_with_facts,
+    unmark_replaced_without_topic,
 )
-from ..db.tables import Tables, bindable, unbound
+from ..db.tables import Tables, decode_text, encode_text
 from ..errors import UNREADABLE, or_else
 from ..types.stored import MAX_EARLIER_TURNS, OF_A_MODEL
 from ..types.values import Fact, Granularity, TimeSpan
@@ -58,14 +58,14 @@ class FactTable:
         there = [fact_id for fact_id, (one, _) in new.items() if one.seq in held]
         known = {fact_id for (fact_id,) in self._db.select("fact", "id", id=there)} if there else ()
         fresh = [pair for fact_id, pair in reversed(new.items()) if fact_id not in known]
-        rows = [_to_row(row, *pair) for row, pair in enumerate(fresh, self._db.newest("fact") + 1)]
+        rows = [_to_row(row, *pair) for row, pair in enumerate(fresh, self._db.highest_number_given("fact") + 1)]
         self._db.insert("fact", _COLUMNS, rows)
         self._supersession.arrive({row[0]: row[_TOPIC] for row in rows if row[_TOPIC] is not None})
 
     def of_turns(self, seqs: Sequence[int]) -> dict[int, list[Fact]]:
         """Return the facts of each turn, in the order in which the turn states them."""
         found: dict[int, list[Fact]] = {seq: [] for seq in seqs}
-        for seq, _, *row in self._db.rows(*facts_of_turns(self._db, dict.fromkeys(seqs))):
+        for seq, _, *row in self._db.rows(*select_facts_of_turns(self._db, dict.fromkeys(seqs))):
             found[seq].append(read_fact(row))
         return found
 
@@ -78,7 +78,10 @@ class FactTable:
 
         It read these with them, so that a person they name may be the "he" of later turns.
         """
-        return {seq for (seq,) in self._db.rows(*turns_with_facts_after(self._db, seqs, MAX_EARLIER_TURNS, OF_A_MODEL))}
+        return {
+            seq
+            for (seq,) in self._db.rows(*select_later_turns_with_facts(self._db, seqs, MAX_EARLIER_TURNS, OF_A_MODEL))
+        }
 
     def rows(self, fact_ids: Sequence[str]) -> list[int]:
         """Return the rows of these facts."""
@@ -95,7 +98,7 @@ class FactTable:
 
     def read(self, rows: Sequence[int]) -> list[tuple[int, int, Fact]]:
         """Return (row, number of the turn, fact) for each of these rows that is there, in order."""
-        return [(row, seq, read_fact(columns)) for seq, row, *columns in whole_facts(self._db, rows)]
+        return [(row, seq, read_fact(columns)) for seq, row, *columns in read_facts(self._db, rows)]
 
     def turns_among(self, seqs: Collection[int]) -> set[int]:
         """Return those of these turns that have facts."""
@@ -114,7 +117,7 @@ class FactTable:
     def _delete(self, rows: Collection[int]) -> None:
         if rows:
             reaching = self._supersession.reaching(rows)
-            self._db.delete("fact", row=rows)
+            self._db.delete_rows("fact", row=rows)
             self._supersession.mark_replaced(reaching)
 
     def outdated_ids(self, stated: Sequence[StatedFacts]) -> list[str]:
@@ -139,10 +142,10 @@ class FactTable:
 
     def drop_unreadable(self) -> None:
         """Delete facts of which not even the columns can be read."""
-        for page in self._db.pages(ALL_FACTS, (0,), _PAGE_FACTS):
+        for page in self._db.read_pages(ALL_FACTS, (0,), _PAGE_FACTS):
             rows = [row for (row,) in page]
             if not self._is_readable(rows):
-                self._db.delete("fact", row=[row for row in rows if not self._is_readable([row])])
+                self._db.delete_rows("fact", row=[row for row in rows if not self._is_readable([row])])
 
     def _is_readable(self, rows: Sequence[int]) -> bool:
         try:
@@ -153,46 +156,46 @@ class FactTable:
 
     def mark_replaced(self) -> Iterator[None]:
         """Recompute topic and `replaced_by` of every fact, a page at a time."""
-        for page in self._db.pages(ALL_FACTS, (0,), _PAGE_FACTS):
+        for page in self._db.read_pages(ALL_FACTS, (0,), _PAGE_FACTS):
             read = [(or_else(None, _topic, fact), row) for row, _, fact in self.read([row for (row,) in page])]
             self._db.update("fact", "owner, topic", "row", [(*topic, row) for topic, row in read if topic])
             yield
-        unmark_without_topic(self._db)
-        for page in self._db.pages(TOPICAL, (0,), _PAGE_FACTS):
+        unmark_replaced_without_topic(self._db)
+        for page in self._db.read_pages(TOPICAL, (0,), _PAGE_FACTS):
             self._supersession.mark_replaced([row for (row,) in page])
             yield
 
     def wrongly_replaced(self) -> int:
         """Return how many facts have a wrong `replaced_by`."""
-        pages = self._db.pages(TOPICAL, (0,), _PAGE_FACTS)
+        pages = self._db.read_pages(TOPICAL, (0,), _PAGE_FACTS)
         topical = (self._supersession.topics([row for (row,) in page]) for page in pages)
         wrong = sum(len(self._supersession.wrong(topics)) for topics in topical)
-        return replaced_without_topic(self._db) + wrong
+        return count_replaced_without_topic(self._db) + wrong
 
     def count(self) -> int:
         """Return how many facts there are."""
-        return self._db.count("fact")
+        return self._db.count_rows("fact")
 
 
 _TOPIC = _COLUMNS.split(", ").index("topic")
 
 
 def _to_row(row: int, stated: StatedFacts, fact: Fact) -> tuple[Any, ...]:
-    words = map(bindable, (fact.subject, fact.predicate, fact.object))
+    words = map(encode_text, (fact.subject, fact.predicate, fact.object))
     found = (*_event(fact.event), *fact.span, fact.kind, fact.extractor)
     return (row, fact.id, stated.seq, *words, *found, *_topic(fact), stated.said)
 
 
 def _topic(fact: Fact) -> tuple[str | bytes | None, str | None]:
     topic = topic_of(fact)
-    return (None, None) if topic is None else (bindable(topic.owner), topic.name)
+    return (None, None) if topic is None else (encode_text(topic.owner), topic.name)
 
 
 def _event(event: TimeSpan | None) -> tuple[Any, ...]:
     if event is None:
         return (None, None, None, None)
     bounds = (bound and bound.isoformat() for bound in (event.start, event.end))
-    return (*bounds, event.granularity, bindable(event.text))
+    return (*bounds, event.granularity, encode_text(event.text))
 
 
 def read_fact(row: Sequence[Any]) -> Fact:
@@ -201,12 +204,12 @@ def read_fact(row: Sequence[Any]) -> Fact:
     span_start, span_end, kind, extractor, replaced_by, attribute = rest
     event = None
     if granularity is not None:
-        event = TimeSpan(parse_time(start), parse_time(end), cast(Granularity, granularity), unbound(phrase))
-    words = (unbound(subject), unbound(predicate), unbound(thing))
+        event = TimeSpan(parse_time(start), parse_time(end), cast(Granularity, granularity), decode_text(phrase))
+    words = (decode_text(subject), decode_text(predicate), decode_text(thing))
     whole = all(type(word) is str for word in (*words, kind, extractor)) and type(span_start) is type(span_end) is int
     if not whole:
         raise ValueError("the row of a fact has other types than were stored")
-    of = (kind, extractor, replaced_by, unbound(attribute) or "")
+    of = (kind, extractor, replaced_by, decode_text(attribute) or "")
     return Fact(fact_id, turn_id, *words, event, (span_start, span_end), *of)
 
 
@@ -257,7 +260,7 @@ class Supersession:
         """Return those of these facts, given with their topics, that have a wrong `replaced_by`, with the right one."""
         asked = [(row, topic) for row, topic in topics.items() if topic is not None]
         near: dict[int, list[int]] = defaultdict(list)
-        for row, later in facts_near(self._db, asked, ">", REACH_TURNS) if asked else ():
+        for row, later in read_neighbouring_facts(self._db, asked, ">", REACH_TURNS) if asked else ():
             near[row].append(later)
         placed = self._with_places({*topics, *(later for some in near.values() for later in some)})
         winners = {row: _winner(placed[row], [placed[later] for later in near[row]]) for row in topics}
@@ -265,7 +268,7 @@ class Supersession:
 
     def _before(self, topics: Mapping[int, str]) -> dict[int, str]:
         """Return the facts, with their topics, that have one of these within their reach."""
-        near = facts_near(self._db, topics.items(), "<", REACH_TURNS) if topics else ()
+        near = read_neighbouring_facts(self._db, topics.items(), "<", REACH_TURNS) if topics else ()
         return {before: topics[row] for row, before in near}
 
     def topics(self, rows: Collection[int]) -> dict[int, str]:
@@ -274,13 +277,13 @@ class Supersession:
         return {row: topic for row, topic in found if topic is not None}
 
     def _with_places(self, rows: Collection[int]) -> dict[int, PlacedFact]:
-        found = facts_with_places(self._db, rows)
+        found = read_facts_with_places(self._db, rows)
         return {place[-1]: PlacedFact(place, speaker, read_fact(fact)) for place, speaker, fact in map(_parts, found)}
 
 
 def _parts(row: Sequence[Any]) -> tuple[tuple[int, int, int, int], str, Sequence[Any]]:
     instant, seq, start, number, speaker, _, *fact = row
-    return (instant, seq, start, number), unbound(speaker), fact
+    return (instant, seq, start, number), decode_text(speaker), fact
 
 
 def _winner(older: PlacedFact, later: Sequence[PlacedFact]) -> str | None:

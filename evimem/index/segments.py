@@ -20,13 +20,13 @@ import orjson
 from ..db.derived_sql import (
     DOCUMENT,
     SEALED,
-    events_since,
-    highest_row,
-    open_documents,
-    passages_within,
-    sealed_segments,
-    stored_terms_beginning,
-    used_rows,
+    count_row_numbers,
+    count_sealed_segments,
+    read_events_since,
+    read_passages_within,
+    read_terms_with_prefix,
+    select_highest_row,
+    select_open_documents,
 )
 from ..db.tables import Tables
 from ..types.type_variables import T
@@ -48,7 +48,7 @@ class PassageTable:
     @property
     def high_water(self) -> int:
         """The highest row number that was ever given; 0 in a new memory."""
-        return int(self._db.value(*highest_row(_HIGH)) or 0)
+        return int(self._db.read_value(*select_highest_row(_HIGH)) or 0)
 
     def assign(self, counts: Sequence[tuple[int, int]]) -> list[range]:
         """Give turns their rows, the next ones; `counts` are (sequence number, number of rows)."""
@@ -65,17 +65,17 @@ class PassageTable:
 
     def within(self, first: int, last: int) -> dict[int, range]:
         """Return the turns that have a row from `first` to `last`, with all of their rows, in order."""
-        found = passages_within(self._db, first, last)
+        found = read_passages_within(self._db, first, last)
         return {seq: range(at, at + count) for seq, at, count in found if at + count > first}
 
     def erase(self, seqs: Collection[int]) -> None:
         """Forget the rows of turns that are being erased; their numbers stay used."""
         self._db.set_meta(_HIGH, str(self.high_water))
-        self._db.delete("passage", seq=seqs)
+        self._db.delete_rows("passage", seq=seqs)
 
     def sparse(self, spare: int) -> bool:
         """Say whether more than an eighth as many numbers are unused as used, and more than `spare`."""
-        used = used_rows(self._db)
+        used = count_row_numbers(self._db)
         # Every position of a corpus takes room and time, used or not, and to number a row anew takes 50 microseconds:
         # an eighth keeps a memory that forgets as much as it adds within an eighth of its size. Chosen by test_soak.py.
         return self.high_water - used > max(used // 8, spare)
@@ -88,13 +88,13 @@ class PassageTable:
             moved.append((len(numbers) + 1, seq))
             numbers |= zip(range(first, first + count), range(len(numbers) + 1, len(numbers) + count + 1), strict=True)
         self._db.update("passage", "first", "seq", moved)  # ascending: a number is free by then
-        self._db.drop_meta(_HIGH)
+        self._db.delete_meta(_HIGH)
         return numbers
 
     def clear(self) -> None:
         """Drop all rows, to number them anew from 1."""
-        self._db.delete("passage")
-        self._db.drop_meta(_HIGH)
+        self._db.delete_rows("passage")
+        self._db.delete_meta(_HIGH)
 
 
 # Rows of new memories; each memory keeps its own. A first search reads open rows one by one and sealed ones at once.
@@ -116,7 +116,7 @@ class Segments:
 
     def seal(self, high_water: int) -> None:
         """Write every full segment as columns and postings."""
-        for number in range(sealed_segments(self._db), high_water // self.size):
+        for number in range(count_sealed_segments(self._db), high_water // self.size):
             self._seal(number)
 
     def set_vectors(self, packed: Mapping[int, Packed]) -> None:
@@ -132,7 +132,7 @@ class Segments:
 
     def _places(self, rows: Mapping[int, T]) -> tuple[dict[int, dict[int, T]], dict[int, T]]:
         """Group values of rows: by sealed segment and index in it, ascending, and by open row."""
-        last = sealed_segments(self._db) * self.size
+        last = count_sealed_segments(self._db) * self.size
         sealed: dict[int, dict[int, T]] = defaultdict(dict)
         for row in sorted(row for row in rows if row <= last):
             number, index = divmod(row - 1, self.size)
@@ -150,31 +150,31 @@ class Segments:
     def erase(self, documents: Mapping[int, Document]) -> None:
         """Delete documents from the rows, the columns and the postings."""
         sealed, opened = self._places(documents)
-        self._db.delete("document", row=opened)
+        self._db.delete_rows("document", row=opened)
         for number, gone in sealed.items():
             self._erase_sealed(number, gone)
 
     def drop(self, rows: Collection[int]) -> None:
         """Delete open documents, whatever they hold; sealed ones are left to `replace`."""
-        self._db.delete("document", row=rows)
+        self._db.delete_rows("document", row=rows)
 
     def drop_vectors(self, dimension: int) -> None:
         """Delete every vector, for an embedder of another dimension."""
         self.dimension = dimension
-        self._db.set("document", {"vector": None, "scale": None})
-        self._db.set("segment", {"vectors": bytes(self.size * dimension), "scales": bytes(self.size * 4)})
+        self._db.set_columns("document", {"vector": None, "scale": None})
+        self._db.set_columns("segment", {"vectors": bytes(self.size * dimension), "scales": bytes(self.size * 4)})
 
     def replace(self, number: int, rows: Mapping[int, Stored], high_water: int) -> None:
         """Replace a segment's documents by these."""
         self._drop_sealed(number)
-        self._db.delete("document", row=self._range(number))
+        self._db.delete_rows("document", row=self._range(number))
         self.insert(rows)
         if high_water >= self._range(number)[-1]:
             self._seal(number)
 
     def renumber(self, numbers: Mapping[int, int]) -> None:
         """Give every row its new number: in the same order, and none above its old one."""
-        sealed = sealed_segments(self._db)
+        sealed = count_sealed_segments(self._db)
         for number in range(sealed):
             self.insert({numbers[row]: document for row, document in self._unseal(number).items()})
             self._drop_sealed(number)
@@ -187,8 +187,8 @@ class Segments:
         return range(number * self.size + 1, (number + 1) * self.size + 1)
 
     def _drop_sealed(self, number: int) -> None:
-        self._db.delete("posting", number=[number])
-        self._db.delete("segment", number=[number])
+        self._db.delete_rows("posting", number=[number])
+        self._db.delete_rows("segment", number=[number])
 
     def vectors(self, number: int) -> dict[int, Packed]:
         """Return the vectors of a segment by row; pending ones are missing."""
@@ -202,9 +202,9 @@ class Segments:
 
     def corpus(self) -> Corpus:
         """Return everything that is stored, as the columns a ranking reads."""
-        kept = self._db.selecting("segment", "columns, events, vectors, scales", "number")
-        newest = self._db.selecting("fact", "max(row)")
-        segments, documents, ((last_fact,),) = self._db.rows_of(kept, open_documents(self.size), newest)
+        kept = self._db.select_query("segment", "columns, events, vectors, scales", "number")
+        newest = self._db.select_query("fact", "max(row)")
+        segments, documents, ((last_fact,),) = self._db.rows_of_queries(kept, select_open_documents(self.size), newest)
         blocks, sealed = [self._block(row) for row in segments], len(segments)
         if documents:
             blocks.append(RowBlock.of(_by_row(documents), sealed * self.size, self.dimension))
@@ -219,9 +219,9 @@ class Segments:
 
         Return False where some are sealed, and the corpus must be read again.
         """
-        since, newest_fact = range(len(corpus) + 1, 2**63), self._db.selecting("fact", "max(row)")
-        fresh = self._db.selecting("document", DOCUMENT, "row", row=since)
-        ((sealed,),), ((newest,),), documents = self._db.rows_of(SEALED, newest_fact, fresh)
+        since, newest_fact = range(len(corpus) + 1, 2**63), self._db.select_query("fact", "max(row)")
+        fresh = self._db.select_query("document", DOCUMENT, "row", row=since)
+        ((sealed,),), ((newest,),), documents = self._db.rows_of_queries(SEALED, newest_fact, fresh)
         last = int(newest or 0)
         if len(corpus) < sealed * self.size:
             return False
@@ -234,7 +234,7 @@ class Segments:
 
     def _follow_facts(self, corpus: Corpus) -> None:
         happens: dict[tuple[int, int], list[Interval]] = defaultdict(list)
-        for first, count, start, end in events_since(self._db, corpus.last_fact):
+        for first, count, start, end in read_events_since(self._db, corpus.last_fact):
             times = (instant(datetime.fromisoformat(time)) for time in (start, end))
             happens[first, count].append((next(times), next(times)))
         for (first, count), events in happens.items():
@@ -285,7 +285,7 @@ class Segments:
         self._db.insert("segment", "number, columns, events, vectors, scales", [values])
         entries = ((term, number, *entry) for term, entry in sorted(postings.items()))
         self._db.insert("posting", "term, number, positions, counts", entries)
-        self._db.delete("document", row=self._range(number))
+        self._db.delete_rows("document", row=self._range(number))
 
     def _erase_sealed(self, number: int, gone: Mapping[int, Document]) -> None:
         for column, width in (("columns", COLUMNS.itemsize), ("vectors", self.dimension), ("scales", 4)):
@@ -309,7 +309,7 @@ class Segments:
             else:
                 empty.append(term)
         self._db.update("posting", "positions, counts", "term, number", shorter)
-        self._db.delete("posting", number=[number], term=empty)
+        self._db.delete_rows("posting", number=[number], term=empty)
 
     def _change_events(self, number: int, changes: Mapping[int, list[list[int]]]) -> None:
         ((kept,),) = self._db.select("segment", "events", number=[number])
@@ -343,7 +343,7 @@ class SealedPostings:
     def terms_beginning(self, prefix: str) -> list[str]:
         """Return the stored terms that begin with some letters, in order: MAX_TERMS_READ at most."""
         # So many terms with the same first letters are read for one word.
-        return stored_terms_beginning(self._db, prefix, 4_096) if self._segments else []
+        return read_terms_with_prefix(self._db, prefix, 4_096) if self._segments else []
 
     def read(self, terms: Collection[str]) -> Mapping[str, Posting]:
         """Return the postings of terms, all of which are read at once, and of related terms."""

@@ -93,9 +93,9 @@ class Ingestion:
         except TypeError as error:
             raise InvalidTurn(f"turns is a {type(turns).__name__}; expected an iterable of evimem.Turn") from error
         while batch := list(islice(turns, BATCH_TURNS)):
-            yield self.store(batch)
+            yield self.store_batch(batch)
 
-    def store(self, turns: Sequence[Turn]) -> Flow[AddReport]:
+    def store_batch(self, turns: Sequence[Turn]) -> Flow[AddReport]:
         """Store a batch; report each turn's outcome, in order. With `strict`, raise InvalidTurn or TurnConflict.
 
         With `replace`, a known id with other content is no conflict: that content is erased.
@@ -103,23 +103,23 @@ class Ingestion:
         if self.now is not None and any(getattr(turn, "time", None) == "now" for turn in turns):
             now = self.now()
             turns = [replace(turn, time=now) if getattr(turn, "time", None) == "now" else turn for turn in turns]
-        stored_as, gone = _stored_counterparts(self.into, turns)
+        stored_as, gone = _find_stored_counterparts(self.into, turns)
         outcomes = [self.admit_turn(stored_as.get(place, turn)) for place, turn in enumerate(turns)]
         admitted = [outcome for outcome in outcomes if isinstance(outcome, Turn)]
         # Turns that are there would be embedded for nothing; of a few turns, which seldom are, that costs less than to
         # ask.
         stored = self.into.known(admitted) if len(admitted) > _FEW_TURNS else [False] * len(admitted)
         fresh = [turn for turn, is_known in zip(admitted, stored, strict=True) if not is_known]
-        entries = iter((yield from self.entries(fresh)))
+        entries = iter((yield from self.make_entries(fresh)))
         whole = [Entry(turn) if is_known else next(entries) for turn, is_known in zip(admitted, stored, strict=True)]
-        report = write(self.into, whole, strict=self.strict, replace=self.replace, gone=gone)
+        report = store_entries(self.into, whole, strict=self.strict, replace=self.replace, gone=gone)
         written = iter(report.statuses)
         statuses = tuple(next(written) if isinstance(outcome, Turn) else outcome for outcome in outcomes)
         return AddReport.of(statuses, report.facts, report.erased)
 
     def admit_turn(self, turn: Turn) -> Turn | TurnStatus:
         """Return a turn with its defaults, or why it is not stored. With `strict`, raise InvalidTurn."""
-        own = _without_blocks(turn)
+        own = _remove_quoted_blocks(turn)
         if isinstance(own, TurnStatus):
             return own
         try:
@@ -130,7 +130,7 @@ class Ingestion:
             given = getattr(turn, "id", "")
             return TurnStatus(given if isinstance(given, str) else shown(given), "refused", str(error))
 
-    def entries(self, turns: Sequence[Turn]) -> Flow[list[Entry]]:
+    def make_entries(self, turns: Sequence[Turn]) -> Flow[list[Entry]]:
         """Return turns with their vectors and, where they are read, their facts."""
         none: Attempt[tuple[Fact, ...]] = Attempt(())
         read = [self.read(turn) if self.read else none for turn in turns]
@@ -148,7 +148,7 @@ class Ingestion:
         return entries
 
 
-def write(
+def store_entries(
     store: Store, entries: Sequence[Entry], *, strict: bool = False, replace: bool = False, gone: Sequence[str] = ()
 ) -> AddReport:
     """Keep a batch, in as many transactions as the store makes of it; return the outcomes."""
@@ -159,7 +159,7 @@ def write(
     return AddReport.of_all(reports)
 
 
-def _stored_counterparts(store: Store, turns: Sequence[Any]) -> tuple[dict[int, Turn], list[str]]:
+def _find_stored_counterparts(store: Store, turns: Sequence[Any]) -> tuple[dict[int, Turn], list[str]]:
     """Return the stored counterparts of turns of exports, by their place, and the ids of abandoned turns.
 
     A message is known by its id, also by the one that an earlier version gave it in that session: its title and its
@@ -193,7 +193,7 @@ def _stored_counterparts(store: Store, turns: Sequence[Any]) -> tuple[dict[int, 
     return stands, [id for id in dict.fromkeys(gone) if id not in here]
 
 
-def _without_blocks(turn: Any) -> Any:
+def _remove_quoted_blocks(turn: Any) -> Any:
     """Return a turn without text that evimem wrote for a prompt (see `Memory.block`), or its status if that is all.
 
     Anything else than a turn is returned as it is.

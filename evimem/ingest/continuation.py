@@ -39,7 +39,7 @@ class Alignment:
 
 
 @dataclass(frozen=True)
-class Beside:
+class SessionAligner:
     """A list of messages beside a session.
 
     Attributes:
@@ -75,38 +75,38 @@ class Beside:
         """Return where each message stands."""
         calls, size, end = self.calls, len(self.given), len(self.kept)
         if not self.kept:
-            return self._grown("", 0)
+            return self._align_grown_list("", 0)
         if repeated := self._align_repeated():
             return repeated
-        overlap = self._overlap()
+        overlap = self._find_overlap()
         if overlap == size:
-            return self._all_known()
+            return self._align_all_known()
         entire = self.complete and all(one is None for one in self.kept[: end - overlap])
         longer = entire and size > calls.size
-        tells = self._tells(range(overlap)) or self._is_list(overlap)
-        sure = not self._only_new or longer or tells or self._again(overlap)
+        tells = self._are_distinctive(range(overlap)) or self._is_last_list(overlap)
+        sure = not self._callers_lists_are_new or longer or tells or self._has_same_call_time(overlap)
         known = overlap if sure else 0
         if not entire and not (known and size - known <= max(2, calls.step)):  # it may be a changed or an older list
-            earlier = self._align_changed(known) or (None if overlap else self._earlier())
+            earlier = self._align_changed(known) or (None if overlap else self._align_inside_session())
             if earlier is not None:
                 return earlier
-        if not overlap and (stored := self._stored_elsewhere()):
-            return self._grown("", 0, uncertain=stored)
+        if not overlap and (stored := self._count_stored_inside()):
+            return self._align_grown_list("", 0, uncertain=stored)
         # Forgotten messages tell nothing of the caller, nor do doubtful ones.
         nothing = "new" if not overlap and any(one is not None for one in self.kept) else ""
         kind = nothing if not known else "whole" if entire else "window"
-        return self._grown(kind, known, uncertain=overlap - known)
+        return self._align_grown_list(kind, known, uncertain=overlap - known)
 
-    def laid_without_ids(self) -> Alignment | None:
+    def align_by_content(self) -> Alignment | None:
         """Return where messages stand whose ids were all given anew; None where they may be said again."""
         laid = self.align_list()
         known = [message for message, at in enumerate(laid.statuses) if isinstance(at, int)]
         varied = len({self.given[one] for one in known}) >= _MIN_VARIED_MESSAGES
-        return laid if varied or (len(known) > 2 and self._tells(known)) else None
+        return laid if varied or (len(known) > 2 and self._are_distinctive(known)) else None
 
     def is_told_again(self, indices: Sequence[int]) -> bool:
         """Return whether so many different messages, some of them at length, are not said again by chance."""
-        return len({self.given[one] for one in indices}) >= _MIN_VARIED_MESSAGES and self._tells(indices)
+        return len({self.given[one] for one in indices}) >= _MIN_VARIED_MESSAGES and self._are_distinctive(indices)
 
     def _align_repeated(self) -> Alignment | None:
         """Return the places of the messages of a repeated call that was cut short; None for any other call."""
@@ -115,22 +115,24 @@ class Beside:
             return None
         if calls.said_again and self.given == [self.kept[0], self.kept[-1]]:
             return Alignment((0, len(self.kept) - 1), calls)  # its message was not stored again
-        return self._known(calls.done) if self._fits(calls.done) else None
+        return self._align_first_as_known(calls.done) if self._ends_session(calls.done) else None
 
-    def _all_known(self) -> Alignment:
+    def _align_all_known(self) -> Alignment:
         """Where the end of the session is the list: it is sent again, or was said again."""
         size = len(self.given)
-        if self.is_cut or self._again(size):
-            return self._known(size)
-        if self._is_exchange or (self._only_new and not self._tells(range(size)) and not self._is_list(size)):
+        if self.is_cut or self._has_same_call_time(size):
+            return self._align_first_as_known(size)
+        if self._is_exchange or (
+            self._callers_lists_are_new and not self._are_distinctive(range(size)) and not self._is_last_list(size)
+        ):
             is_resent = size == 1 and len(self.texts[0]) >= _SAID_ONCE  # as after a reply that failed
-            return self._grown("new", 0, uncertain=int(is_resent))
-        if period := self._period():
-            return self._grown("window", size - period)
-        return self._known(size)
+            return self._align_grown_list("new", 0, uncertain=int(is_resent))
+        if period := self._find_repetition_period():
+            return self._align_grown_list("window", size - period)
+        return self._align_first_as_known(size)
 
     @property
-    def _only_new(self) -> bool:
+    def _callers_lists_are_new(self) -> bool:
         """Whether most of the lists so far held only new messages."""
         return self.calls.new > self.calls.whole + self.calls.window
 
@@ -139,7 +141,7 @@ class Beside:
         """Whether the list is one message, or one of the user's with its reply."""
         return len(self.given) == 1 or (self.roles[0] == "user" and "user" not in self.roles[1:])
 
-    def _known(self, count: int) -> Alignment:
+    def _align_first_as_known(self, count: int) -> Alignment:
         """The first so many messages end the session; the rest are new, and nothing is learned of the caller."""
         first = len(self.kept) - count
         rest = len(self.given) - count
@@ -147,7 +149,7 @@ class Beside:
         statuses += ["new"] * rest
         return Alignment(tuple(statuses), replace(self.calls, done=count))
 
-    def _grown(self, kind: str, known: int, *, uncertain: int = 0) -> Alignment:
+    def _align_grown_list(self, kind: str, known: int, *, uncertain: int = 0) -> Alignment:
         """The first so many messages end the session, and the rest go on; that is how this caller's lists come."""
         size, calls = len(self.given), self.calls
         first = len(self.kept) - known
@@ -165,11 +167,11 @@ class Beside:
         )
         return Alignment(tuple(statuses), grown)
 
-    def _fits(self, count: int) -> bool:
+    def _ends_session(self, count: int) -> bool:
         """Whether the first so many messages are the last of the session."""
-        return count <= len(self.kept) and self._stands(len(self.kept) - count, count)
+        return count <= len(self.kept) and self._matches_places_from(len(self.kept) - count, count)
 
-    def _stands(self, first: int, count: int) -> bool:
+    def _matches_places_from(self, first: int, count: int) -> bool:
         """Whether so many messages stand in the places from one on; whatever stands in an open place matches."""
         there, given = self.kept[first : first + count], self.given[:count]
         if there == given:
@@ -179,18 +181,28 @@ class Beside:
             for one, other, named in zip(there, given, self.named, strict=False)
         )
 
-    def _overlap(self) -> int:
+    def _find_overlap(self) -> int:
         """Return how many of the first messages end the session: the most that can be, or as many as usual."""
         size, end, calls = len(self.given), len(self.kept), self.calls
         usual = size - calls.step if calls.window and size == calls.size else 0
         longest = next(
-            (count for count in range(min(size, end), 0, -1) if self._fits(count) and self._counts(count)), 0
+            (
+                count
+                for count in range(min(size, end), 0, -1)
+                if self._ends_session(count) and self._is_significant_match(count)
+            ),
+            0,
         )
-        if 0 < usual < longest and self._fits(usual) and self._counts(usual) and not self._again(longest):
+        if (
+            0 < usual < longest
+            and self._ends_session(usual)
+            and self._is_significant_match(usual)
+            and not self._has_same_call_time(longest)
+        ):
             return usual
         return longest
 
-    def _counts(self, count: int) -> bool:
+    def _is_significant_match(self, count: int) -> bool:
         """Whether it says anything that so many places match: open ones match everything.
 
         Where all of them are open, a list is the old one if it goes on from there as the lists did before: of a caller
@@ -198,56 +210,60 @@ class Beside:
         as the last was. Any other is of a new chat.
         """
         size, end, calls = len(self.given), len(self.kept), self.calls
-        if any(one is not None for one in self.kept[end - count :]) or self._again(count):
+        if any(one is not None for one in self.kept[end - count :]) or self._has_same_call_time(count):
             return True
         if calls.window and size == calls.size and size - count == calls.step:
             return True
-        if not self.complete or count < end or size <= 2 or self._only_new:
+        if not self.complete or count < end or size <= 2 or self._callers_lists_are_new:
             return False
         if count == size:
             return size == calls.size or calls.whole > 0
         return calls.whole > 0 or list(self.roles[count:]).count("user") <= 1
 
-    def _again(self, count: int) -> bool:
+    def _has_same_call_time(self, count: int) -> bool:
         """Whether so many messages came by a call of the same time, or by one without a time."""
         places = range(len(self.kept) - 1, len(self.kept) - 1 - count, -1)
         last = next((at for at in places if self.kept[at] is not None or self.repeated[at]), None)
         return not self.at or (last is not None and self.repeated[last])
 
-    def _period(self) -> int:
+    def _find_repetition_period(self) -> int:
         """Return after how many messages the list repeats itself, 0 where it does not."""
         size = len(self.given)
         period = next((step for step in range(1, size) if self.given[step:] == self.given[:-step]), 0)
         return period if 2 * period <= size or period <= max(2, self.calls.step) else 0
 
-    def _tells(self, indices: Sequence[int], least: int = 2) -> bool:
+    def _are_distinctive(self, indices: Sequence[int], least: int = 2) -> bool:
         """Whether messages are not there by chance: so many of them say different things, at some length."""
-        return len({self.given[one] for one in indices if is_telling(self.texts[one])}) >= least
+        return len({self.given[one] for one in indices if is_distinctive(self.texts[one])}) >= least
 
-    def _is_list(self, count: int) -> bool:
+    def _is_last_list(self, count: int) -> bool:
         """Whether the first so many messages are the last list, or the session, and too varied to be so by chance."""
         entire = self.complete and count == len(self.kept)
         return (count == self.calls.size or entire) and len(set(self.given[:count])) >= _MIN_VARIED_MESSAGES
 
-    def _earlier(self) -> Alignment | None:
+    def _align_inside_session(self) -> Alignment | None:
         """Return the places inside the session where the list stands: it is an older one that came late."""
         size = len(self.given)
         reads = self.calls.whole or self.calls.window
         for first in range(len(self.kept) - size, -1, -1):
-            if any(one is not None for one in self.kept[first : first + size]) and self._stands(first, size):
+            if any(one is not None for one in self.kept[first : first + size]) and self._matches_places_from(
+                first, size
+            ):
                 places = range(first, first + size)
                 late = all(self.repeated[place] or self.kept[place] is None for place in places)
-                late = late and not self._again(len(self.kept))  # the session has gone on since
-                if late or (size > 2 and (reads or self._tells(range(size))) and not self._period()):
+                late = late and not self._has_same_call_time(len(self.kept))  # the session has gone on since
+                if late or (
+                    size > 2 and (reads or self._are_distinctive(range(size))) and not self._find_repetition_period()
+                ):
                     return Alignment(tuple(places), self.calls)
         return None
 
-    def _stored_elsewhere(self) -> int:
+    def _count_stored_inside(self) -> int:
         """Return how many of the first messages stand in a row inside the session; 0 where that is chance.
 
         They are the history with its end deleted or edited, or a chat that began alike.
         """
-        if self._only_new:
+        if self._callers_lists_are_new:
             return 0
         longest = 0
         for first in (place for place, said in enumerate(self.kept) if said == self.given[0]):
@@ -264,16 +280,16 @@ class Beside:
         """
         size, end = len(self.given), len(self.kept)
         if size <= 2 < end or size == 1:
-            return self._changed_reply()
+            return self._align_changed_reply()
         # At most four million pairs of a message and a place are compared to find an edit.
         if size * end > 4_000_000:
             return None
-        found, instead = self.align()
+        found, instead = self.align_by_versions()
         exact = [one for one, at in found.items() if self.kept[at] is not None]
         if len(exact) <= known or not self._is_history(found, exact, instead):
             return None
         in_order = [one for one in exact if found[one] >= max(found[each] for each in exact if each <= one)]
-        last, is_open = max((*in_order, *instead)), self._is_open(found, instead)
+        last, is_open = max((*in_order, *instead)), self._is_ambiguous(found, instead)
         changed: Status = "uncertain" if is_open else "edited"
         statuses = tuple(found.get(one, changed if one <= last else "new") for one in range(size))
         if is_open:  # the list is a changed exchange, or another that begins alike
@@ -282,7 +298,7 @@ class Beside:
         calls = replace(self.calls, size=size, at=self.at, done=sum(one != "new" for one in statuses))
         return Alignment(statuses, replace(calls, step=size - calls.done), instead)
 
-    def _changed_reply(self) -> Alignment | None:
+    def _align_changed_reply(self) -> Alignment | None:
         """Return where the last exchange stands, given alone with another reply; None where it is a new one."""
         size, end = len(self.given), len(self.kept)
         last = end - size
@@ -291,21 +307,26 @@ class Beside:
         if size > 1 and opened and all(self.kept_roles[at] in ("", "assistant") for at in range(asked + 1, end)):
             return Alignment((asked, opened[0]), self.calls)  # the reply may be the one that was forgotten
         replies = self.roles[-1] == self.kept_roles[-1] == "assistant" and None not in self.kept[last:]
-        in_doubt = replace(self._grown("new", 0), statuses=("uncertain", "uncertain"))
-        if size == 2 and last >= 0 and self.given[-1] == self.kept[-1] and is_within(self.there[last], self.texts[0]):
+        in_doubt = replace(self._align_grown_list("new", 0), statuses=("uncertain", "uncertain"))
+        if (
+            size == 2
+            and last >= 0
+            and self.given[-1] == self.kept[-1]
+            and opens_or_ends_other(self.there[last], self.texts[0])
+        ):
             return in_doubt  # the same exchange, with and without the context of its question, or one said again
         if size == 2 and self._begins_history():
             return self._other_reply(0, in_doubt)
         if last < 0 or not replies or self.given[:-1] != self.kept[last:-1]:
             return None
         if size == 1:
-            is_saved_in_part = is_beginning(self.there[-1], self.texts[0])
+            is_saved_in_part = is_truncation_of(self.there[-1], self.texts[0])
             return Alignment(("edited",), self.calls, {0: end - 1}) if is_saved_in_part else None
         return self._other_reply(last, in_doubt, sure=len(self.texts[0]) >= _SAID_ONCE)
 
     def _other_reply(self, asked: int, in_doubt: Alignment, *, sure: bool = False) -> Alignment:
         """Return the alignment of a stored message that comes with another reply than the one behind its place."""
-        if not (sure or self._alike(1, asked + 1)):
+        if not (sure or self._is_version_of_place(1, asked + 1)):
             return in_doubt
         calls = replace(self.calls, size=2, step=1, at=self.at, done=2)
         return Alignment((asked, "edited"), calls, {1: asked + 1})
@@ -316,9 +337,9 @@ class Beside:
         Then its reply may have been changed, and what followed cut off.
         """
         calls, is_first = self.calls, self.complete and self.given[0] == self.kept[0] and self.given[1] != self.kept[1]
-        return is_first and len(self.kept) > 2 and not calls.new and is_telling(self.texts[0])
+        return is_first and len(self.kept) > 2 and not calls.new and is_distinctive(self.texts[0])
 
-    def align(self) -> tuple[dict[int, int], dict[int, int]]:
+    def align_by_versions(self) -> tuple[dict[int, int], dict[int, int]]:
         """Return the places of known messages, and those of changed messages, by message."""
         size, end, found, instead = len(self.given), len(self.kept), dict[int, int](), dict[int, int]()
         first = 0  # how many messages the list and the session begin with alike
@@ -333,7 +354,7 @@ class Beside:
         for at, one, length in blocks:
             places = [each for each in range(place, at) if each not in moved.values()]
             messages = [each for each in range(message, one) if each not in moved]
-            self._pair(places, messages, found, instead, inside=bool(found) or bool(first))
+            self._pair_gap(places, messages, found, instead, inside=bool(found) or bool(first))
             found |= {one + offset: at + offset for offset in range(length)}
             place, message = at + length, one + length
         return found | moved | aligned, instead
@@ -344,7 +365,7 @@ class Beside:
         free = {said: place for place, said in enumerate(self.kept) if said is not None and place not in taken}
         return {one: free.pop(said) for one, said in enumerate(self.given) if one not in aligned and said in free}
 
-    def _pair(
+    def _pair_gap(
         self,
         places: Sequence[int],
         messages: Sequence[int],
@@ -365,39 +386,41 @@ class Beside:
             # An edited message is looked for behind at most 8 deleted ones.
             rest = [one for one in left if one not in taken][:8]
             same_role = [one for one in rest if self.kept_roles[one] == self.roles[message]]
-            paired = next((one for one in same_role if self._alike(message, one)), None)
+            paired = next((one for one in same_role if self._is_version_of_place(message, one)), None)
             paired = rest[0] if paired is None and same_role[:1] == rest[:1] != [] else paired
             if message not in found and paired is not None:
                 instead[message] = paired
                 left = [one for one in left if one > paired]
 
-    def _alike(self, message: int, place: int) -> bool:
+    def _is_version_of_place(self, message: int, place: int) -> bool:
         """Return whether a message is another version of the one in a place, by its words."""
         same_role = self.kept_roles[place] == self.roles[message]
-        return same_role and likeness(self.there[place], self.texts[message]) >= LIKENESS_OF_EDIT
+        return same_role and word_overlap(self.there[place], self.texts[message]) >= LIKENESS_OF_EDIT
 
     def _is_history(self, found: Mapping[int, int], exact: Sequence[int], instead: Mapping[int, int]) -> bool:
         """Return whether so many known messages are no chance: the list is the history of this session."""
         size, end, calls = len(self.given), len(self.kept), self.calls
         if 2 * len(exact) < min(size, end):
             return False
-        if self._tells(exact) or any(is_within(self.there[at], self.texts[one]) for one, at in instead.items()):
+        if self._are_distinctive(exact) or any(
+            opens_or_ends_other(self.there[at], self.texts[one]) for one, at in instead.items()
+        ):
             return True
         # In a whole history that was changed, messages at their old places up to the end are no chance either.
         in_place = self.complete and size >= end and len(exact) > 1 and found.get(end - 1) == end - 1
         if in_place and (
-            self._tells(exact, least=1) or len({self.given[one] for one in exact}) >= _MIN_VARIED_MESSAGES
+            self._are_distinctive(exact, least=1) or len({self.given[one] for one in exact}) >= _MIN_VARIED_MESSAGES
         ):
             return True
-        if self._only_new:
+        if self._callers_lists_are_new:
             return False
         begins = self.complete and found.get(0) == 0
         if calls.whole or calls.window:
-            varied = len({self.given[one] for one in exact}) + self._tells(exact, least=1)
+            varied = len({self.given[one] for one in exact}) + self._are_distinctive(exact, least=1)
             return (begins and 2 * len(exact) >= end) or max(varied, len(exact)) >= _MIN_VARIED_MESSAGES
-        return (begins and size >= end) or any(self._alike(one, place) for one, place in instead.items())
+        return (begins and size >= end) or any(self._is_version_of_place(one, place) for one, place in instead.items())
 
-    def _is_open(self, found: Mapping[int, int], instead: Mapping[int, int]) -> bool:
+    def _is_ambiguous(self, found: Mapping[int, int], instead: Mapping[int, int]) -> bool:
         """Return whether nothing tells a changed exchange from another one that begins alike."""
         calls = self.calls
         unknown = (
@@ -406,12 +429,12 @@ class Beside:
         if not unknown or not instead:
             return False
         long = any(len(self.texts[one]) >= _SAID_ONCE for one in found)
-        return not long and not any(map(self._alike, instead, instead.values()))
+        return not long and not any(map(self._is_version_of_place, instead, instead.values()))
 
 
-def likeness(one: str, other: str) -> float:
+def word_overlap(one: str, other: str) -> float:
     """Return which share of their words two texts have in common, from 0 to 1; 1 where one opens or ends the other."""
-    if is_beginning(one, other) or is_beginning(other, one) or is_within(one, other):
+    if is_truncation_of(one, other) or is_truncation_of(other, one) or opens_or_ends_other(one, other):
         return 1.0
     # Likeness is measured over the first 4,000 characters of each text.
     first, second = (Counter(words(text[:4_000])) for text in (one, other))
@@ -419,18 +442,18 @@ def likeness(one: str, other: str) -> float:
     return 2 * (first & second).total() / total if total else 0.0
 
 
-def is_within(one: str, other: str) -> bool:
+def opens_or_ends_other(one: str, other: str) -> bool:
     """Return whether one of two texts opens or ends the other, as a question does that was sent with its context."""
     short, long = sorted((one.strip(), other.strip()), key=len)
     return len(short) >= _MIN_TELLING_BYTES and short != long and (long.startswith(short) or long.endswith(short))
 
 
-def is_telling(text: str) -> bool:
+def is_distinctive(text: str) -> bool:
     """Return whether a text is too long to be said twice by chance."""
     return len(text.encode("utf-8", "surrogatepass")) >= _MIN_TELLING_BYTES
 
 
-def is_beginning(one: str, other: str) -> bool:
+def is_truncation_of(one: str, other: str) -> bool:
     """Return whether a text is another text, or one that was cut off in it, before its first word too."""
     start = one.rstrip().rstrip(".\u2026")
     return one == EMPTY_TEXT or (bool(start) and other.startswith(start))

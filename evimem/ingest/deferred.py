@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Literal
 
-from ..db.jobs import MAX_ATTEMPTS, PAGE_JOBS, RETRY_SECONDS, holder
+from ..db.jobs import MAX_ATTEMPTS, PAGE_JOBS, RETRY_SECONDS, lease_reason
 from ..errors import Attempt, DimensionMismatch, EmbedderError, ModelError, ModelUnavailable, ReplyError, UnknownTurn
 from ..extract.attribution import TURNS_AFTER, is_nobodys
 from ..extract.labels import Label, LabelNames, label_in
@@ -62,15 +62,18 @@ def embed_pending(store: Store, kind: Literal["vector", "link"]) -> Flow[int]:
             entries = [Entry(job.turn, job.facts, fact_vectors=own.value) for job, own in zip(jobs, found, strict=True)]
     except EmbedderError as error:
         why = type(error).__name__
-        store.postpone(kind, {job.turn.id: (why, _wait(job, error.retry_after)) for job in jobs})
+        store.postpone(kind, {job.turn.id: (why, _retry_wait_seconds(job, error.retry_after)) for job in jobs})
         for other in ("vector", "link"):
-            _hold_queue(store, other, error)
+            _defer_all_jobs(store, other, error)
         raise
     errors = {job.turn.id: (job, own.error) for job, own in zip(jobs, found, strict=True) if own.error is not None}
     if done := [entry for entry in entries if entry.turn.id not in errors]:
         complete_jobs(store, kind, done)
     if errors:  # their texts are the reason: after some tries such a job is kept as failed
-        waits = {id: None if job.attempts + 1 >= MAX_ATTEMPTS else _wait(job) for id, (job, _) in errors.items()}
+        waits = {
+            id: None if job.attempts + 1 >= MAX_ATTEMPTS else _retry_wait_seconds(job)
+            for id, (job, _) in errors.items()
+        }
         store.postpone(kind, {id: (error, waits[id]) for id, (_, error) in errors.items()})
     return len(jobs)
 
@@ -82,8 +85,8 @@ def read_turns(store: Store, extractor: Extractor, jobs: Sequence[Job], *, defer
     """
     read = [read_facts(extractor, job.turn) for job in jobs]
     if extractor.name == BY_RULE:
-        read = _without_nobodys(store, jobs, read)
-    vectors = yield from _fact_vectors([() if deferred else one.value for one in read])
+        read = _drop_facts_of_unclear_speakers(store, jobs, read)
+    vectors = yield from _embed_facts([() if deferred else one.value for one in read])
     found = [
         Entry(
             job.turn,
@@ -97,7 +100,7 @@ def read_turns(store: Store, extractor: Extractor, jobs: Sequence[Job], *, defer
     return complete_jobs(store, "facts", found)
 
 
-def _without_nobodys(
+def _drop_facts_of_unclear_speakers(
     store: Store, jobs: Sequence[Job], read: Sequence[Attempt[tuple[Fact, ...]]]
 ) -> list[Attempt[tuple[Fact, ...]]]:
     """Return the facts that were read, without those of turns of which it is not sure who speaks in them."""
@@ -110,7 +113,7 @@ def _without_nobodys(
     return [replace(one, value=()) if job.turn.id in nobodys else one for job, one in zip(jobs, read, strict=True)]
 
 
-def _fact_vectors(groups: Sequence[Sequence[Fact]]) -> Flow[list[Vectors | None]]:
+def _embed_facts(groups: Sequence[Sequence[Fact]]) -> Flow[list[Vectors | None]]:
     """Return the vectors of groups of facts; None of all where the embedder fails, and where there are no facts."""
     if any(groups):
         with suppress(EmbedderError, DimensionMismatch):
@@ -119,7 +122,7 @@ def _fact_vectors(groups: Sequence[Sequence[Fact]]) -> Flow[list[Vectors | None]
     return [None] * len(groups)
 
 
-def index_again(store: Store, jobs: Sequence[Job]) -> Flow[int]:
+def reindex_turns(store: Store, jobs: Sequence[Job]) -> Flow[int]:
     """Index turns whose terms could not be read; return how many jobs were done or failed."""
     yield from ()
     entries = []
@@ -154,7 +157,7 @@ class Endpoint:
         self.failed.clear()
         self.read = turn
 
-    def check(self, turn: Turn) -> Flow[None]:
+    def test_with_known_turn(self, turn: Turn) -> Flow[None]:
         """Ask about a turn that it answered before, or could. Raise ModelError where there is no usable reply."""
         self._doubted = True
         try:
@@ -189,13 +192,13 @@ def extract_job(
     before = store.facts([one.id for one in earlier])
     labels = (label_in(facts) for facts in (*(hit.facts for hit in alike), *((fact,) for fact in before)))
     known = tuple(dict.fromkeys(label for label in labels if label != Label()))
-    found = yield from _extract(job, conventions, earlier, known)
+    found = yield from _extract_facts(job, conventions, earlier, known)
     if isinstance(found, ModelError):
         if endpoint.is_doubted():
             return 0
-        yield from _blame(store, job, found, endpoint)
+        yield from _diagnose_failure(store, job, found, endpoint)
         if (earlier or known) and (may_refuse_text(found) or job.attempts):
-            found = yield from _extract(job, conventions)
+            found = yield from _extract_facts(job, conventions)
     if isinstance(found, ModelError):
         plan = plan_retry(found, job.attempts + 1)
         store.postpone("extract", {job.turn.id: (plan.reason, None if plan.last else plan.seconds)})
@@ -205,7 +208,7 @@ def extract_job(
     return 1
 
 
-def _extract(
+def _extract_facts(
     job: Job, conventions: Conventions, earlier: Sequence[Turn] = (), known: Sequence[Label] = ()
 ) -> Flow[Extraction | ModelError]:
     try:
@@ -214,7 +217,7 @@ def _extract(
         return error
 
 
-def _blame(store: Store, job: Job, error: ModelError, endpoint: Endpoint) -> Flow[None]:
+def _diagnose_failure(store: Store, job: Job, error: ModelError, endpoint: Endpoint) -> Flow[None]:
     """Return where a failure may be the turn's. Raise ModelError, with the turn postponed, where it is the endpoint's.
 
     A server that is down, busy or denies access is believed at once, except by a turn that it failed for before. Where
@@ -224,26 +227,26 @@ def _blame(store: Store, job: Job, error: ModelError, endpoint: Endpoint) -> Flo
     plan = plan_retry(error, job.attempts + 1)
     if plan.halt and (plan.certain or not job.attempts):
         store.postpone("extract", {job.turn.id: (plan.reason, plan.seconds)})
-        _hold_queue(store, "extract", error)
+        _defer_all_jobs(store, "extract", error)
         raise error
     endpoint.failed.add(job.turn.id)
     in_a_row = len(endpoint.failed) >= REFUSED_IN_A_ROW
     if not (plan.halt or in_a_row or plan.last):
         return
-    known = endpoint.read or _last_read(store) or (None if isinstance(error, ReplyError) else HARMLESS_TURN)
+    known = endpoint.read or _last_model_read_turn(store) or (None if isinstance(error, ReplyError) else HARMLESS_TURN)
     if known is None and not in_a_row:
         return
     try:
         if known is None:
             raise error
-        yield from endpoint.check(known)
+        yield from endpoint.test_with_known_turn(known)
     except ModelError as cause:
         store.hold("extract", [job.turn.id], plan.reason, plan.seconds)  # no failure of its own, which would count
-        _hold_queue(store, "extract", cause)
+        _defer_all_jobs(store, "extract", cause)
         raise
 
 
-def _last_read(store: Store) -> Turn | None:
+def _last_model_read_turn(store: Store) -> Turn | None:
     """Return the newest turn with facts by a model, of the last `PAGE_JOBS`; None where there is none."""
     turns = {turn.id: turn for turn in store.turns(Listing(limit=PAGE_JOBS, newest=True))}
     read: list[str] = []
@@ -258,7 +261,7 @@ def store_facts(store: Store, extracted: Sequence[tuple[Job, tuple[Fact, ...]]])
     Where it found none that stands in the turn, the facts by rule stay. Where the embedder fails, the facts are stored
     and their edges queued, so that the model is not asked again.
     """
-    vectors = yield from _fact_vectors([facts for _, facts in extracted])
+    vectors = yield from _embed_facts([facts for _, facts in extracted])
     entries = [
         Entry(job.turn, facts, fact_vectors=own, extractor=OF_A_MODEL)
         for (job, facts), own in zip(extracted, vectors, strict=True)
@@ -275,15 +278,15 @@ def complete_jobs(store: Store, kind: JobKind, entries: Sequence[Entry]) -> int:
     return failed
 
 
-def _wait(job: Job, asked_for: float | None = None) -> float:
+def _retry_wait_seconds(job: Job, asked_for: float | None = None) -> float:
     return max(min(MAX_WAIT_SECONDS, RETRY_SECONDS * 2.0 ** min(job.attempts, 10)), asked_for or 0.0)
 
 
-def _hold_queue(store: Store, kind: JobKind, error: ModelError | EmbedderError) -> None:
+def _defer_all_jobs(store: Store, kind: JobKind, error: ModelError | EmbedderError) -> None:
     """Put off every job of a kind for the seconds of the error's Retry-After, if it has any."""
     seconds = min(getattr(error, "retry_after", None) or 0.0, MOST_SECONDS)
     held: set[str] = set()
-    for reason in (None, holder()):  # those that this process has leased and not begun wait as well
+    for reason in (None, lease_reason()):  # those that this process has leased and not begun wait as well
         while seconds and (ids := {job.turn.id for job in store.due(kind, PAGE_JOBS, reason)} - held):
             store.hold(kind, sorted(ids), type(error).__name__, seconds)
             held |= ids
@@ -298,24 +301,26 @@ def process_batches(store: Store, conventions: Conventions = Conventions()) -> F
     """
     collected = failed = handed_in = 0
     refused: ModelError | None = None
-    for batch_id in _open(store):
-        read = yield from _collect(store, batch_id, conventions)
+    for batch_id in _read_open_batches(store):
+        read = yield from _collect_batch(store, batch_id, conventions)
         collected, failed = collected + len(read.extracted), failed + len(read.errors)
         refused = refused or read.refusal
     if refused is not None:
         raise refused
     while due := store.due("extract", MAX_REQUESTS):
-        jobs, earlier = _with_earlier(store, due)
+        jobs, earlier = _add_earlier_turns(store, due)
         to_submit = [job for job in jobs if may_state_facts(job.turn)]
         if without_facts := [job for job in jobs if job not in to_submit]:
             complete_jobs(store, "extract", [Entry(job.turn) for job in without_facts])
         if to_submit:
-            submitted: str = yield StartBatch(_requests(to_submit, earlier))
-            _save_open(store, [*_open(store), submitted])
+            submitted: str = yield StartBatch(_make_requests(to_submit, earlier))
+            _save_open_batches(store, [*_read_open_batches(store), submitted])
             # A batch ends within 24 hours; after 26 its turns are due again, however it ended.
-            store.hold("extract", [job.turn.id for job in to_submit], _reason(submitted), 26.0 * 3600)
+            store.hold("extract", [job.turn.id for job in to_submit], _batch_reason(submitted), 26.0 * 3600)
         handed_in += len(to_submit)
-    waiting = sum(len(store.due("extract", MAX_REQUESTS, _reason(batch_id))) for batch_id in _open(store))
+    waiting = sum(
+        len(store.due("extract", MAX_REQUESTS, _batch_reason(batch_id))) for batch_id in _read_open_batches(store)
+    )
     return BatchReport(collected, failed, handed_in, waiting)
 
 
@@ -335,11 +340,11 @@ class _BatchRead:
         return next(iter(self.errors.values())) if of_endpoint else None
 
 
-def _collect(store: Store, batch_id: str, conventions: Conventions) -> Flow[_BatchRead]:
+def _collect_batch(store: Store, batch_id: str, conventions: Conventions) -> Flow[_BatchRead]:
     """Store the facts of a batch that has ended, postpone the jobs without a usable reply, and take it off the list."""
-    jobs, earlier = _with_earlier(store, store.due("extract", MAX_REQUESTS, _reason(batch_id)))
+    jobs, earlier = _add_earlier_turns(store, store.due("extract", MAX_REQUESTS, _batch_reason(batch_id)))
     try:
-        outcomes = yield CollectBatch(batch_id, _requests(jobs, earlier))
+        outcomes = yield CollectBatch(batch_id, _make_requests(jobs, earlier))
     except ModelUnavailable as error:
         if error.status != 404:
             raise
@@ -355,7 +360,7 @@ def _collect(store: Store, batch_id: str, conventions: Conventions) -> Flow[_Bat
             plan = plan_retry(failure, job.attempts + 1)
             given_up = plan.last and not plan.halt and read.refusal is None
             store.postpone("extract", {job.turn.id: (plan.reason, None if given_up else plan.seconds)})
-    _save_open(store, [other for other in _open(store) if other != batch_id])
+    _save_open_batches(store, [other for other in _read_open_batches(store) if other != batch_id])
     return read
 
 
@@ -369,7 +374,7 @@ def _read_batch(
     names = LabelNames()
     errors: dict[str, ModelError] = {}
     for job in jobs:
-        outcome = outcomes.get(_key(job.turn))
+        outcome = outcomes.get(_batch_key(job.turn))
         try:
             if isinstance(outcome, ModelError):
                 raise outcome
@@ -381,7 +386,7 @@ def _read_batch(
     return _BatchRead(extracted, errors)
 
 
-def _with_earlier(store: Store, jobs: Sequence[Job]) -> tuple[tuple[Job, ...], dict[str, Sequence[Turn]]]:
+def _add_earlier_turns(store: Store, jobs: Sequence[Job]) -> tuple[tuple[Job, ...], dict[str, Sequence[Turn]]]:
     """Return the jobs with the turns before each; a turn that was forgotten since the job was read is left out."""
     earlier: dict[str, Sequence[Turn]] = {}
     try:
@@ -395,23 +400,23 @@ def _with_earlier(store: Store, jobs: Sequence[Job]) -> tuple[tuple[Job, ...], d
     return tuple(job for job in jobs if job.turn.id in earlier), earlier
 
 
-def _requests(jobs: Sequence[Job], earlier: Mapping[str, Sequence[Turn]]) -> dict[str, Complete]:
-    return {_key(job.turn): extract_request(job.turn, earlier[job.turn.id], job.attempts + 1) for job in jobs}
+def _make_requests(jobs: Sequence[Job], earlier: Mapping[str, Sequence[Turn]]) -> dict[str, Complete]:
+    return {_batch_key(job.turn): extract_request(job.turn, earlier[job.turn.id], job.attempts + 1) for job in jobs}
 
 
-def _key(turn: Turn) -> str:
+def _batch_key(turn: Turn) -> str:
     """Return a turn's key in a batch: a digest, as its id is private and may exceed the providers' 64 characters."""
     return blake2b(turn.id.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def _reason(batch_id: str) -> str:
+def _batch_reason(batch_id: str) -> str:
     return f"in batch {batch_id}"
 
 
-def _open(store: Store) -> list[str]:
+def _read_open_batches(store: Store) -> list[str]:
     kept = store.setting(_OPEN)
     return [str(batch_id) for batch_id in json.loads(kept)] if kept else []
 
 
-def _save_open(store: Store, batch_ids: Sequence[str]) -> None:
+def _save_open_batches(store: Store, batch_ids: Sequence[str]) -> None:
     store.keep_setting(_OPEN, json.dumps(list(batch_ids)) if batch_ids else None)

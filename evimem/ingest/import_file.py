@@ -20,13 +20,13 @@ from itertools import groupby, islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ..db.atomic_files import changing, open_regular, replace_with, sweep
+from ..db.atomic_files import delete_stale_temporaries, open_regular, replace_with, translate_os_errors
 from ..db.connection import check_readable, check_replaceable
 from ..errors import Attempt, ImportFailed, InvalidTurn, StoreError, describe_safely, shown, try_read
 from ..extract.rule_extractor import MAX_FACTS, RuleExtractor, fact_fault
 from ..flow import Flow
 from ..llm.extract_facts import MAX_EXTRACTED_CHARACTERS
-from ..loaders.json_values import parse
+from ..loaders.json_values import parse_json
 from ..protocols import Extractor, Store
 from ..raw.validate import AS_GIVEN, LocalTimes, TurnValidator
 from ..text.names import Sources
@@ -65,20 +65,20 @@ _KINDS: dict[Any, str] = {int: "a whole number", str: "a string", list: "a list"
 
 def export_lines(items: Iterable[Item]) -> Iterator[bytes]:
     """Yield a header, a line a turn or forgotten place, and last the number of turns, which a cut file lacks."""
-    yield _line({HEADER: EXPORT_FORMAT_VERSION})
+    yield _json_line({HEADER: EXPORT_FORMAT_VERSION})
     count = 0
     for item in items:
         if isinstance(item, ForgottenMarks):
-            yield _line({"forgotten": {"keys": item.keys, "marks": [mark.hex() for mark in item.marks]}})
+            yield _json_line({"forgotten": {"keys": item.keys, "marks": [mark.hex() for mark in item.marks]}})
             continue
         if isinstance(item, ForgottenPlace):
             taken = {} if item.taken is None else {"taken": item.taken}
-            yield _line({"place": {"session": item.session.hex(), "count": item.count, **taken}})
+            yield _json_line({"place": {"session": item.session.hex(), "count": item.count, **taken}})
             continue
         turn, facts = item
         count += 1
-        yield _line({"turn": _plain(turn), "facts": [_plain(fact) for fact in facts]})
-    yield _line({"end": count})
+        yield _json_line({"turn": _to_plain_fields(turn), "facts": [_to_plain_fields(fact) for fact in facts]})
+    yield _json_line({"end": count})
 
 
 def write_export(path: Path, items: Iterable[Item], progress: Callable[[int], None] = lambda turns: None) -> None:
@@ -88,8 +88,8 @@ def write_export(path: Path, items: Iterable[Item], progress: Callable[[int], No
     DiskFull or StoreReadOnly where the system refuses the write.
     """
     check_replaceable(path)
-    with changing(repr(str(path)), "there is no export"):
-        sweep(path)  # temporary files of exports that were killed hold the same turns
+    with translate_os_errors(repr(str(path)), "there is no export"):
+        delete_stale_temporaries(path)  # temporary files of exports that were killed hold the same turns
         with replace_with(path) as file:
             for line in export_lines(items):
                 file.write(line)
@@ -97,7 +97,7 @@ def write_export(path: Path, items: Iterable[Item], progress: Callable[[int], No
                     progress(1)
 
 
-def _line(value: dict[str, Any]) -> bytes:
+def _json_line(value: dict[str, Any]) -> bytes:
     # orjson refuses lone surrogates; the standard library escapes them. A high and a low one side by side would be read
     # back from their escapes as one character, so such a line is written as the bytes that json.loads reads as two.
     def dump_line(*, ensure_ascii: bool) -> str:
@@ -110,11 +110,11 @@ def _line(value: dict[str, Any]) -> bytes:
         return line.encode("utf-8", "surrogatepass") if _PAIR.search(line) else dump_line(ensure_ascii=True).encode()
 
 
-def _plain(value: Turn | Fact | TimeSpan) -> dict[str, Any]:
+def _to_plain_fields(value: Turn | Fact | TimeSpan) -> dict[str, Any]:
     """Return the fields that hold something. `replaced_by` is left out: an import decides it again."""
     parts = {one.name: getattr(value, one.name) for one in fields(value) if one.name != "replaced_by"}
     return {
-        name: _plain(part) if isinstance(part, TimeSpan) else part
+        name: _to_plain_fields(part) if isinstance(part, TimeSpan) else part
         for name, part in parts.items()
         if part not in (None, {}) and (name, part) != ("attribute", "")
     }
@@ -124,7 +124,7 @@ def count_exported_turns(path: Path) -> int | None:
     """Return how many turns an export says that it holds; None where it does not say so, and for no regular file."""
     with suppress(OSError, ValueError, KeyError, TypeError), open_regular(path) as file:
         file.seek(max(0, path.stat().st_size - 64))  # the last line is shorter
-        return int(parse(file.read().rstrip().rpartition(b"\n")[2])["end"])
+        return int(parse_json(file.read().rstrip().rpartition(b"\n")[2])["end"])
     return None
 
 
@@ -143,19 +143,21 @@ def read_export(path: Path, file: BinaryIO) -> Iterator[Item]:
             yield _parse_line(line)
 
     try:
-        yield from _items(values())
+        yield from _read_items(values())
     except (MalformedError, InvalidTurn) as error:
         raise ImportFailed(f"{str(path)!r} line {number}: {str(error)[:400]}") from error
 
 
-def _items(values: Iterator[dict[str, Any]]) -> Iterator[Item]:
+def _read_items(values: Iterator[dict[str, Any]]) -> Iterator[Item]:
     """Yield the turns of an export. Its header comes first and its end last, an id once, and times are of one kind."""
     aware: bool | None = None
     ids: set[bytes] = set()
     header = next(values, {HEADER: EXPORT_FORMAT_VERSION})
     if type(header.get(HEADER)) is not int or header != {HEADER: EXPORT_FORMAT_VERSION}:
         wanted = f'{{"{HEADER}": {EXPORT_FORMAT_VERSION}}}'
-        raise MalformedError(f"{_briefly(header)}; expected the header {wanted} (for other files: `evimem ingest`)")
+        raise MalformedError(
+            f"{_shorten_value(header)}; expected the header {wanted} (for other files: `evimem ingest`)"
+        )
     for value in values:
         if "end" in value:
             if type(value["end"]) is not int or value != {"end": len(ids)}:
@@ -165,9 +167,9 @@ def _items(values: Iterator[dict[str, Any]]) -> Iterator[Item]:
                 raise MalformedError("a line after the end; expected none")
             return
         if value.keys() & {"forgotten", "place"}:
-            yield _forgotten_of(value)
+            yield _parse_forgotten(value)
             continue
-        turn, facts = _pair_of(value)
+        turn, facts = _parse_turn_and_facts(value)
         was, aware = aware, turn.time.tzinfo is not None
         if was not in (None, aware):
             kinds = ("with", "without") if aware else ("without", "with")
@@ -187,18 +189,18 @@ def _parse_line(line: bytes) -> Any:
     if len(line) > MAX_LINE:
         raise MalformedError(f"longer than {MAX_LINE >> 20} MiB; expected one turn with its facts")
     try:
-        value = parse(line)
+        value = parse_json(line)
     except ValueError as error:
         raise MalformedError(f"{str(error)[:120]}; expected an object of an export") from error
     if not isinstance(value, dict):
-        raise MalformedError(f"the line is {_briefly(value)}; expected an object")
+        raise MalformedError(f"the line is {_shorten_value(value)}; expected an object")
     return value
 
 
 def _check_fields(what: str, value: Any, known: _Fields) -> dict[str, Any]:
     """Return an object of an export. Raise MalformedError unless it has the fields that it needs, of their types."""
     if not isinstance(value, dict):
-        raise MalformedError(f"{what} is {_briefly(value)}; expected an object")
+        raise MalformedError(f"{what} is {_shorten_value(value)}; expected an object")
     kinds = {name.rstrip("?"): kind for name, kind in known.items()}
     if unknown := sorted(value.keys() - kinds.keys()):
         raise MalformedError(f"{what} has the unknown field {shown(unknown[0])}; expected {', '.join(sorted(kinds))}")
@@ -207,17 +209,17 @@ def _check_fields(what: str, value: Any, known: _Fields) -> dict[str, Any]:
             raise MalformedError(f"{what} has no {name}; expected one")
         if name in value and not isinstance(value[name], kind):
             of = name if known is _LINE else f"{name} of {what}"
-            raise MalformedError(f"{of} is {_briefly(value[name])}; expected {_KINDS[kind]}")
+            raise MalformedError(f"{of} is {_shorten_value(value[name])}; expected {_KINDS[kind]}")
     return value
 
 
-def _briefly(value: Any) -> str:
+def _shorten_value(value: Any) -> str:
     if isinstance(value, (dict, list)):
         return f"{'an object' if isinstance(value, dict) else 'a list'} of {len(value)} entries"
     return describe_safely(value)
 
 
-def _forgotten_of(line: dict[str, Any]) -> ForgottenMarks | ForgottenPlace:
+def _parse_forgotten(line: dict[str, Any]) -> ForgottenMarks | ForgottenPlace:
     """Return the marks or the place of a line. Raise MalformedError."""
     try:
         if "forgotten" in line:
@@ -239,7 +241,7 @@ def _forgotten_of(line: dict[str, Any]) -> ForgottenMarks | ForgottenPlace:
     raise MalformedError(_NO_MARKS)
 
 
-def _pair_of(line: dict[str, Any]) -> Pair:
+def _parse_turn_and_facts(line: dict[str, Any]) -> Pair:
     """Return the turn of a line with its facts. Raise MalformedError or InvalidTurn."""
     _check_fields("the line", line, _LINE)
     turn = Turn(
@@ -248,26 +250,26 @@ def _pair_of(line: dict[str, Any]) -> Pair:
     if TurnValidator()(turn) != turn:
         raise MalformedError(f"turn {turn.id[:40]!r} has an empty id or session, or metadata that JSON cannot hold")
     if len(line["facts"]) > MAX_FACTS:
-        raise MalformedError(f"facts is {_briefly(line['facts'])}; expected a list of at most {MAX_FACTS}")
-    facts = tuple(_fact(one, f"fact {at}", turn) for at, one in enumerate(line["facts"], start=1))
+        raise MalformedError(f"facts is {_shorten_value(line['facts'])}; expected a list of at most {MAX_FACTS}")
+    facts = tuple(_parse_fact(one, f"fact {at}", turn) for at, one in enumerate(line["facts"], start=1))
     if len({fact.id for fact in facts}) < len(facts):
         raise MalformedError("one fact twice; expected each fact once")
     return turn, facts
 
 
-def _fact(given: Any, what: str, turn: Turn) -> Fact:
+def _parse_fact(given: Any, what: str, turn: Turn) -> Fact:
     value = dict(_check_fields(what, given, _FACT))
     span, event = value["span"], value.pop("event", None)
     if len(span) != 2 or not all(type(one) is int and abs(one) < 1 << 32 for one in span):
-        raise MalformedError(f"the span of {what} is {_briefly(span)}; expected two positions, [start, end]")
+        raise MalformedError(f"the span of {what} is {_shorten_value(span)}; expected two positions, [start, end]")
     value["span"] = tuple(span)
-    fact = Fact(**value, event=None if event is None else _event(event, f"the event of {what}"))
+    fact = Fact(**value, event=None if event is None else _parse_event(event, f"the event of {what}"))
     if fault := fact_fault(fact, turn):
         raise MalformedError(f"{what}: {fault}")
     return fact
 
 
-def _event(given: Any, what: str) -> TimeSpan:
+def _parse_event(given: Any, what: str) -> TimeSpan:
     value = _check_fields(what, given, {"start?": str, "end?": str, "granularity": str, "text": str})
     bounds: dict[str, datetime] = {}
     for name in value.keys() & {"start", "end"}:
@@ -278,7 +280,7 @@ def _event(given: Any, what: str) -> TimeSpan:
     return TimeSpan(bounds.get("start"), bounds.get("end"), value["granularity"], value["text"])
 
 
-def _turns_with_facts(
+def _attach_grounded_facts(
     items: Iterable[Item], extractor: str
 ) -> Iterator[tuple[Turn, Attempt[tuple[Fact, ...]]] | ForgottenMarks | ForgottenPlace]:
     """Yield turns with those of their facts whose words stand in the turn, or in those before it in its session.
@@ -333,27 +335,28 @@ def import_batches(
     except (OSError, ValueError, StoreError) as error:
         raise ImportFailed(f"{str(path)!r} cannot be read ({error}); expected a file that export() wrote") from error
     with opened as file:
-        before = _version(file)
+        before = _file_version(file)
         names = {item[0].session for item in read_export(path, file) if isinstance(item, tuple)}
         file.seek(0)
-        places = _Places(store, names)
-        given: Iterator[Any] = _turns_with_facts(read_export(path, file), extractor.name)
+        places = _ForgottenPlaceImporter(store, names)
+        given: Iterator[Any] = _attach_grounded_facts(read_export(path, file), extractor.name)
         for are_turns, group in groupby(given, _is_turn):
             while batch := list(islice(_read_unchanged(path, file, before, group), BATCH_TURNS)):
                 if not are_turns:
-                    places.keep(batch)
+                    places.import_marks_and_places(batch)
                     continue
                 try:
                     facts = {
-                        turn.id: (turn, tuple(map(times.read_fact, found.value)), found.error) for turn, found in batch
+                        turn.id: (turn, tuple(map(times.localize_fact, found.value)), found.error)
+                        for turn, found in batch
                     }
                 except OverflowError as error:
                     raise ImportFailed(f"{str(path)!r} has an event at the edge of the calendar ({error})") from error
-                read = partial(_facts_of, extractor, facts)
+                read = partial(_choose_facts, extractor, facts)
                 turns = [turn for turn, _ in batch]
-                yield Ingestion(store, read, deferred=deferred, jobs=jobs, times=times).store(turns)
+                yield Ingestion(store, read, deferred=deferred, jobs=jobs, times=times).store_batch(turns)
                 places.last = turns[-1].id
-        places.end()
+        places.fill_taken_places()
 
 
 def _is_turn(item: object) -> bool:
@@ -366,14 +369,14 @@ def _read_unchanged(path: Path, file: BinaryIO, before: tuple[int, int], items: 
         try:
             item = next(items, None)
         finally:
-            if _version(file) != before:
+            if _file_version(file) != before:
                 raise ImportFailed(f"{str(path)!r} was changed while it was read; import it again when it is complete")
         if item is None:
             return
         yield item
 
 
-class _Places:
+class _ForgottenPlaceImporter:
     """Keeps the forgotten places of an export, in their order."""
 
     def __init__(self, store: Any, names: Collection[str]) -> None:
@@ -382,26 +385,28 @@ class _Places:
         self._taken: list[Any] = []
         self.last: str | None = None  # the id of the last turn before
 
-    def keep(self, given: Sequence[Any]) -> None:
+    def import_marks_and_places(self, given: Sequence[Any]) -> None:
         """Keep marks and places that follow one another."""
         for one in given:
             if isinstance(one, ForgottenMarks):
-                self._store.keep_marks(one)
+                self._store.import_forgotten_marks(one)
         if places := [one for one in given if isinstance(one, ForgottenPlace)]:
-            self._taken += self._store.keep_places(self.last, places, self._store.session_names(self._names))
+            self._taken += self._store.import_forgotten_places(
+                self.last, places, self._store.sessions_by_digest(self._names)
+            )
 
-    def end(self) -> None:
+    def fill_taken_places(self) -> None:
         """Record which turns stand in places, now that all are stored."""
         if self._taken:
-            self._store.take_places(self._taken)
+            self._store.fill_imported_places(self._taken)
 
 
-def _version(file: BinaryIO) -> tuple[int, int]:
+def _file_version(file: BinaryIO) -> tuple[int, int]:
     found = os.fstat(file.fileno())
     return found.st_size, found.st_mtime_ns
 
 
-def _facts_of(
+def _choose_facts(
     own: Extractor, exported: Mapping[str, tuple[Turn, tuple[Fact, ...], str | None]], turn: Turn
 ) -> Attempt[tuple[Fact, ...]]:
     """Return the facts that were exported with a turn; where a model found some, a turn has only those.

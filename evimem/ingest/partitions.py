@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import BinaryIO
 from zlib import crc32
 
-from ..db.atomic_files import changing, lock_file, open_private
+from ..db.atomic_files import lock_file, open_private, translate_os_errors
 from ..errors import ImportFailed, StoreBusy, shown
 from ..loaders.conversation import Refuse, RefusedItem
-from ..loaders.json_lines import lines_of
-from ..loaders.json_values import parse
+from ..loaders.json_lines import read_lines
+from ..loaders.json_values import parse_json
 from ..types.public_value import json_bytes
 
 _PARTITION_COUNT = 256  # a user is in one of them, and one is held in memory at a time
@@ -33,14 +33,14 @@ class UserTask:
     size: int
     digest: str
 
-    def lines(self) -> list[bytes]:
+    def read_lines(self) -> list[bytes]:
         """Read the lines."""
         with self.path.open("rb") as file:
             file.seek(self.start)
             return file.read(self.size).rstrip(b"\n").split(b"\n")
 
 
-def files_of(dataset: Path) -> list[Path]:
+def list_dataset_files(dataset: Path) -> list[Path]:
     """Return the files of a data set: itself, or the .jsonl files of a folder. Raise ImportFailed for none."""
     found = sorted(dataset.glob("*.jsonl")) if dataset.is_dir() else [dataset] if dataset.is_file() else []
     if not found:
@@ -48,17 +48,17 @@ def files_of(dataset: Path) -> list[Path]:
     return found
 
 
-def tasks_of(files: Sequence[Path], by: str, folder: Path, refuse: Refuse) -> Iterator[UserTask]:
+def split_by_user(files: Sequence[Path], by: str, folder: Path, refuse: Refuse) -> Iterator[UserTask]:
     """Yield each user with all lines of theirs, in the order in which they came. The folder is for copies of them.
 
     Lines are first dealt out to files by a hash of their user, so that input in any order takes one pass and the memory
     of the largest of those. A line that names no user is refused.
     """
-    for part in _parts(files, by, folder, refuse):
+    for part in _write_partitions(files, by, folder, refuse):
         lines: defaultdict[str, list[bytes]] = defaultdict(list)
         with part.open("rb") as file:
-            for line in lines_of(file):
-                lines[_user(line, by)].append(line)
+            for line in read_lines(file):
+                lines[_parse_user(line, by)].append(line)
         with part.open("wb") as file:
             file.writelines(line for some in lines.values() for line in some)
         start = 0
@@ -68,25 +68,25 @@ def tasks_of(files: Sequence[Path], by: str, folder: Path, refuse: Refuse) -> It
             start += size
 
 
-def _parts(files: Sequence[Path], by: str, folder: Path, refuse: Refuse) -> list[Path]:
+def _write_partitions(files: Sequence[Path], by: str, folder: Path, refuse: Refuse) -> list[Path]:
     paths = [folder / f"{number:03}.jsonl" for number in range(_PARTITION_COUNT)]
     with ExitStack() as opened:
         parts = [opened.enter_context(path.open("wb")) for path in paths]
         for path in files:
             with path.open("rb") as file:
-                for number, line in enumerate(lines_of(file), start=1):
+                for number, line in enumerate(read_lines(file), start=1):
                     try:
                         if line.strip():
-                            parts[crc32(_user(line, by).encode("utf-8", "surrogatepass")) % _PARTITION_COUNT].write(
-                                line.rstrip(b"\r\n") + b"\n"
-                            )
+                            parts[
+                                crc32(_parse_user(line, by).encode("utf-8", "surrogatepass")) % _PARTITION_COUNT
+                            ].write(line.rstrip(b"\r\n") + b"\n")
                     except ValueError as error:
                         refuse(RefusedItem(f"{path.name} line {number}", str(error)))
     return paths
 
 
-def _user(line: bytes, by: str) -> str:
-    row = parse(line)
+def _parse_user(line: bytes, by: str) -> str:
+    row = parse_json(line)
     user = row.get(by) if isinstance(row, dict) else None
     if isinstance(user, int) and not isinstance(user, bool):
         return str(user)
@@ -106,15 +106,15 @@ class Manifest:
         self._done: dict[str, str] = {}
         for line in file.read().splitlines():
             with suppress(ValueError, KeyError):  # one that was cut short is done again
-                row = parse(line)
+                row = parse_json(line)
                 self._done[row["user"]] = row["digest"]
         file.write(b"\n")  # after such a line the next one begins on its own
 
-    def has(self, key: str, digest: str) -> bool:
+    def is_done(self, key: str, digest: str) -> bool:
         """Return whether these lines of a user are done."""
         return self._done.get(key) == digest
 
-    def add(self, rows: Sequence[dict[str, object]]) -> None:
+    def mark_done(self, rows: Sequence[dict[str, object]]) -> None:
         """Note users as done, each with `user`, `digest` and the counts of the memory afterwards."""
         self._file.write(b"".join(json_bytes(row) + b"\n" for row in rows))
         self._file.flush()
@@ -122,17 +122,17 @@ class Manifest:
 
 
 @contextmanager
-def building(manifest: Path) -> Iterator[tuple[Manifest, Path]]:
+def lock_build(manifest: Path) -> Iterator[tuple[Manifest, Path]]:
     """Have the manifest of a build and a folder for its input, alone. Raise StoreBusy while another build has them."""
     folder = manifest.with_name(f"{manifest.name}.parts")
-    with changing(repr(str(manifest)), "nothing was built"):
+    with translate_os_errors(repr(str(manifest)), "nothing was built"):
         file = open_private(manifest, "a+b")
     with file:
         if not lock_file(file):
             raise StoreBusy(f"another build uses {str(manifest)!r}; wait for its end, or name another manifest")
         file.seek(0)
         shutil.rmtree(folder, ignore_errors=True)
-        with changing(repr(str(folder)), "nothing was built"):
+        with translate_os_errors(repr(str(folder)), "nothing was built"):
             folder.mkdir(mode=0o700)
         try:
             yield Manifest(file), folder

@@ -15,7 +15,7 @@ from uuid import uuid4
 from ..errors import InvalidTurn
 from ..flow import Flow
 from ..lang import ENGLISH
-from ..loaders.chat_messages import ChatMessage, read_kept, read_message, words_of
+from ..loaders.chat_messages import ChatMessage, message_words, read_message, read_raw_message
 from ..store.keeper import Keeper
 from ..text.memory_fence import OPEN
 from ..text.terms import words
@@ -23,7 +23,15 @@ from ..types.results import AddReport, TurnOutcome, TurnStatus
 from ..types.stored import Calls, Continuation, Entry, Listing, Place, SessionWindow, WindowRequest
 from ..types.values import DISCARDED, Turn, is_discarded
 from .add import BATCH_TURNS, Ingestion
-from .continuation import LIKENESS_OF_EDIT, Alignment, Beside, Status, is_beginning, is_telling, likeness
+from .continuation import (
+    LIKENESS_OF_EDIT,
+    Alignment,
+    SessionAligner,
+    Status,
+    is_distinctive,
+    is_truncation_of,
+    word_overlap,
+)
 
 _NO_TIME = datetime(2000, 1, 1)  # of a message that has none, until it turns out to be known
 _GAP = Place(-1, None)  # between the beginning and the end of a session that was not read whole
@@ -73,7 +81,7 @@ class Remembering:
         """
         self._store = store
         self._messages, self._session, self._time, self._ingestion = messages, session, time, ingestion
-        self._again, self._replace = again, replace
+        self._has_same_call_time, self._replace = again, replace
         self._strict = ingestion.strict
         outcomes = [ingestion.admit_turn(turn) for turn in self._turns(messages)]
         self._refused = {number: one for number, one in enumerate(outcomes) if isinstance(one, TurnStatus)}
@@ -157,10 +165,10 @@ class Remembering:
             )
         kept = self._entries
         fresh = [one for one in numbers if one not in kept or kept[one].turn != self._new[one]]
-        entries = yield from self._ingestion.entries([self._new[number] for number in fresh])
+        entries = yield from self._ingestion.make_entries([self._new[number] for number in fresh])
         kept |= zip(fresh, entries, strict=True)
         marked = list(self._marked.values())
-        self._mark_entries = dict(zip(self._marked, (yield from self._ingestion.entries(marked)), strict=True))
+        self._mark_entries = dict(zip(self._marked, (yield from self._ingestion.make_entries(marked)), strict=True))
 
     def _decide(self) -> None:
         """Align the list with its session, and take known messages out of the new ones."""
@@ -191,7 +199,7 @@ class Remembering:
         own = {(self._own_time(message), message.role) for message, _ in named}
         moments = {(turn.time, message.role) for message, turn in named if message.time}
         moments |= {(time, role) for time, role in own if time is not None}
-        found = self._store.past(WindowRequest(self._session, beginning, end, ids, tuple(moments)))
+        found = self._store.read_session_window(WindowRequest(self._session, beginning, end, ids, tuple(moments)))
         self._state = found.state
         # A time of the call that is not of the memory's kind is the caller's mistake, not that of one message.
         aware = None if self._time is None else self._time.tzinfo is not None
@@ -218,7 +226,7 @@ class Remembering:
             elif former is not None:
                 self._change(number, former, by_id=is_first)
                 self._changed[number] = former
-            elif not self._again and self._is_forgotten(number, found):
+            elif not self._has_same_call_time and self._is_forgotten(number, found):
                 self._settle(number, "forgotten")
             elif not is_first:
                 self._new[number] = replace(turn, id=uuid4().hex)
@@ -232,7 +240,12 @@ class Remembering:
             return former
         if former is not None or message.role == "system":
             same = stored.copies.get((message.id, said))  # of an earlier version, under another id
-            if same is None and former is None and not self._again and self._new[number].id not in found.forgotten:
+            if (
+                same is None
+                and former is None
+                and not self._has_same_call_time
+                and self._new[number].id not in found.forgotten
+            ):
                 same = self._same_prompt(self._new[number], stored.near)
                 if same is not None:
                     why = "it differs in its date or wording from a system prompt that is stored, which stays"
@@ -280,7 +293,12 @@ class Remembering:
                 self._stand(number, current[at - 1])
 
     def _without_new_ids(
-        self, numbers: Sequence[int], laid: Alignment, bare: Beside, known: Mapping[int, Turn], current: Sequence[Place]
+        self,
+        numbers: Sequence[int],
+        laid: Alignment,
+        bare: SessionAligner,
+        known: Mapping[int, Turn],
+        current: Sequence[Place],
     ) -> Alignment:
         """Return where messages stand, those included whose ids were given anew.
 
@@ -288,8 +306,8 @@ class Remembering:
         one that is paired with another place is a change of the message there.
         """
         if not known:
-            return bare.laid_without_ids() or laid
-        stands, changed = bare.align()
+            return bare.align_by_content() or laid
+        stands, changed = bare.align_by_versions()
         ids = {place.turn.id: at for at, place in enumerate(current) if place.turn is not None}
         anchors = [(index, ids.get(known[number].id)) for index, number in enumerate(numbers) if number in known]
         last, place = next(((index, at) for index, at in reversed(anchors) if at is not None), (0, 0))
@@ -368,7 +386,7 @@ class Remembering:
         places: Sequence[Place],
         there: Mapping[int, ChatMessage],
         loose: set[str],
-    ) -> Beside:
+    ) -> SessionAligner:
         """Return messages beside the places of the session; those of `loose` contents are compared by these alone."""
         messages = [(self._messages[number], self._said(number)) for number in numbers]
         ids = [known[number].id if number in known else self._given[number].id for number in numbers]
@@ -381,7 +399,7 @@ class Remembering:
             messages[at] = (messages[at][0], there[place.seq].said)
             ids[at] = place.turn.id if place.turn else ids[at]
         texts = [(there[place.seq].text, there[place.seq].role) if place.turn else ("", "") for place in places]
-        return Beside(
+        return SessionAligner(
             [said if said in loose else f"{said} {turn_id}" for (_, said), turn_id in zip(messages, ids, strict=True)],
             [message.text for message, _ in messages],
             [message.role for message, _ in messages],
@@ -429,7 +447,7 @@ class Remembering:
             )  # fmt: skip
             before = said
             precedes = precedes and (said, *after) not in pairs
-            if follows or precedes or (said not in last and is_early and is_telling(message.text)):
+            if follows or precedes or (said not in last and is_early and is_distinctive(message.text)):
                 before = str(says[index])
                 yield at, places[index]
 
@@ -457,7 +475,7 @@ class Remembering:
 
     def _is_like(self, number: int, former: Turn) -> bool:
         message = self._messages[number]
-        return message.role == former.role and likeness(former.text, message.text) >= LIKENESS_OF_EDIT
+        return message.role == former.role and word_overlap(former.text, message.text) >= LIKENESS_OF_EDIT
 
     def _change(self, number: int, former: Turn, *, by_id: bool = True, marks: bool | None = None) -> None:
         """Settle a message that changed a stored turn.
@@ -469,7 +487,7 @@ class Remembering:
         reply = turn.role == former.role == "assistant"
         if _is_cut(self._messages[number], self._message_of(former)):
             self._settle(number, "exists", former.id, _CUT_OFF)
-        elif by_id and (self._replace or (reply and is_beginning(former.text, text))):
+        elif by_id and (self._replace or (reply and is_truncation_of(former.text, text))):
             time = turn.time if self._messages[number].time else former.time
             self._new[number] = replace(turn, id=former.id, time=time)
             self._replaced.add(former.id)
@@ -489,7 +507,7 @@ class Remembering:
     def _own_time(self, message: ChatMessage) -> datetime | None:
         """Return the time that a message has of its own, as a time of the memory's kind; None where it has none."""
         try:
-            return None if message.time is None else self._ingestion.times.read(message.time)
+            return None if message.time is None else self._ingestion.times.to_local(message.time)
         except OverflowError:
             return None
 
@@ -502,7 +520,7 @@ class Remembering:
         # Compare with the 16 newest system prompts.
         listed = self._store.turns(Listing(role="system", limit=16, newest=True))
         alike = (old for old in listed if _without_clock(old.text) == plain)
-        own = (old for old in near if old.role == "system" and likeness(old.text, turn.text) >= LIKENESS_OF_EDIT)
+        own = (old for old in near if old.role == "system" and word_overlap(old.text, turn.text) >= LIKENESS_OF_EDIT)
         return next(alike, None) or next(own, None)
 
     def _message_of(self, turn: Turn) -> ChatMessage:
@@ -522,7 +540,7 @@ class Remembering:
                 self._messages[number], self._message_of(place.turn)
             )
             self._settle(number, "exists", place.turn.id, _CUT_OFF if is_cut else None)
-        elif not self._again:
+        elif not self._has_same_call_time:
             self._settle(number, "forgotten")
         elif number in self._new:
             self._places[self._new[number].id] = place.seq
@@ -549,9 +567,11 @@ def _in_dialogue_order(places: Sequence[Place]) -> list[Place]:
 
 def _is_cut(message: ChatMessage, reply: ChatMessage | None) -> bool:
     """Return whether a message is a reply that was cut off, or any message without the media that it had."""
-    if reply is None or reply.role != message.role or not is_beginning(message.text, reply.text):
+    if reply is None or reply.role != message.role or not is_truncation_of(message.text, reply.text):
         return False
-    return message.role == "assistant" or words_of(json.loads(reply.raw), message.role) == message.text != reply.text
+    return (
+        message.role == "assistant" or message_words(json.loads(reply.raw), message.role) == message.text != reply.text
+    )
 
 
 def _own(message: ChatMessage) -> bool:
@@ -573,7 +593,7 @@ def _message_of(turn: Turn) -> ChatMessage:
     raw = turn.metadata.get("message")
     if isinstance(raw, str) and raw.startswith("{") and OPEN not in raw:
         try:
-            message = read_kept(raw)
+            message = read_raw_message(raw)
             if message.text.strip() == turn.text.strip():
                 return message
         except (ValueError, RecursionError):

@@ -31,8 +31,8 @@ def load(
     ymd; `columns` names columns of a table, such as "speaker=From,text=Body". `refuse` is called for each refused item,
     by default it is raised. Raise ImportFailed for a file of another format.
     """
-    from .conversation import ImportLog, raise_refused  # noqa: PLC0415 - a chat reads messages, and no exports
-    from .formats import read  # noqa: PLC0415
+    from .conversation import ImportLog, raise_refusal  # noqa: PLC0415 - a chat reads messages, and no exports
+    from .formats import read_conversation  # noqa: PLC0415
 
     given = {"start": start, "session": session, "date_order": date_order, "columns": columns}
-    yield read(_Path(path), format, ImportLog(refuse or raise_refused), **given)
+    yield read_conversation(_Path(path), format, ImportLog(refuse or raise_refusal), **given)

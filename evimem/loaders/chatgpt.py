@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from .chat_messages import text_of_content
-from .conversation import Part
-from .export_walk import Chat, Export, Outcome, Said, Skipped, conversations, labels
-from .json_values import mismatch_error
+from .conversation import ExportFile
+from .export_walk import Chat, Export, Outcome, Said, Skipped, file_placeholders, find_conversations
+from .json_values import make_mismatch_error
 
 CONVERSATIONS = r"conversations(?:-\d+)?"
 _INSTRUCTIONS, _MEMORIES = "custom instructions", "saved memories"
@@ -38,7 +38,7 @@ def remove_citation_marks(text: str) -> tuple[str, int]:
     return text, marks + bare + sources
 
 
-def _chat(raw: Mapping[str, Any], part: Part, path: Path) -> Chat:
+def _read_conversation(raw: Mapping[str, Any], part: ExportFile, path: Path) -> Chat:
     nodes: dict[str, Any] = {name: node for name, node in raw["mapping"].items() if isinstance(node, dict)}
     # One without an id goes by its first message, which stays when it is exported again.
     first = next((name for name, node in nodes.items() if node.get("message")), "")
@@ -60,32 +60,32 @@ def _chat(raw: Mapping[str, Any], part: Part, path: Path) -> Chat:
     return Chat(session, shown_ones, {"title": raw["title"]} if raw.get("title") else {}, times, others)
 
 
-def _said(message: Any, names: Mapping[str, str]) -> Outcome:
+def _read_message(message: Any, names: Mapping[str, str]) -> Outcome:
     if message.keys() == {"id"}:
         raise ValueError("it is missing, and what came before it")
     metadata, content = message.get("metadata") or {}, message.get("content") or {}
     role, recipient, kind = message["author"]["role"], message.get("recipient"), content.get("content_type")
     if kind == "user_editable_context":
-        return [*_instructions(content, metadata.get("user_context_message_data") or {})]
+        return [*_read_custom_instructions(content, metadata.get("user_context_message_data") or {})]
     if kind == "model_editable_context":
-        return [*_memories(content.get("model_set_context") or "")]
+        return [*_read_memories(content.get("model_set_context") or "")]
     if role == "assistant" and recipient == "bio":
         text = _plain_text(content)
         return Said(message["id"], role, text, None, role, former_id="", metadata={"kind": "memory"})
-    if left_out := _kind_left_out(message, role, content, metadata):
+    if left_out := _reason_left_out(message, role, content, metadata):
         return Skipped(left_out)
     parts = content.get("parts") or []
     if not isinstance(parts, list):
-        raise mismatch_error("parts", parts, "a list of texts and pictures")
+        raise make_mismatch_error("parts", parts, "a list of texts and pictures")
     text, marks = remove_citation_marks(text_of_content(parts)) if role == "assistant" else (text_of_content(parts), 0)
     pictures = sum(isinstance(part, dict) and "asset_pointer" in part for part in parts)
     files = [one.get("name") for one in metadata.get("attachments") or () if isinstance(one, dict)]
-    caption = labels(("file", files)) or ("[picture]" if pictures and not text.strip() else None)
+    caption = file_placeholders(("file", files)) or ("[picture]" if pictures and not text.strip() else None)
     omitted = ("citation mark",) * marks + ("content of a file",) * max(pictures, len(files))
     return Said(message["id"], role, text, caption, role, former_id=message["id"], omitted=omitted)
 
 
-def _kind_left_out(
+def _reason_left_out(
     message: Mapping[str, Any], role: Any, content: Mapping[str, Any], metadata: Mapping[str, Any]
 ) -> str | None:
     """Return why a message is not read; None for one that was said."""
@@ -106,7 +106,7 @@ def _plain_text(content: Mapping[str, Any]) -> str:
     return text_of_content(parts) if isinstance(parts, list) else content.get("text") or ""
 
 
-def _instructions(content: Mapping[str, Any], given: Mapping[str, Any]) -> Iterator[Said]:
+def _read_custom_instructions(content: Mapping[str, Any], given: Mapping[str, Any]) -> Iterator[Said]:
     """Yield the user's own instructions about themselves and about replies, without the program's words around it."""
     for own, wrapped in (("about_user_message", "user_profile"), ("about_model_message", "user_instructions")):
         text = given.get(own) or content.get(wrapped) or ""
@@ -116,7 +116,7 @@ def _instructions(content: Mapping[str, Any], given: Mapping[str, Any]) -> Itera
             yield Said(own, "user", text, thread=_INSTRUCTIONS, metadata=kind, is_shared=True)
 
 
-def _memories(text: str) -> Iterator[Said]:
+def _read_memories(text: str) -> Iterator[Said]:
     """Yield each of the memories that a conversation began with; every conversation repeats them."""
     pieces = re.split(r"^\d+\. \[(\d{4}-\d\d-\d\d)\]\.? *", text, flags=re.MULTILINE)
     for day, memory in zip(pieces[1::2], pieces[2::2], strict=True):
@@ -125,4 +125,11 @@ def _memories(text: str) -> Iterator[Said]:
             yield replace(said, time=f"{day}T00:00:00+00:00", metadata={"kind": "memory"})
 
 
-CHATGPT = Export("ChatGPT", CONVERSATIONS, partial(conversations, "mapping"), _chat, ("create_time",), _said)
+CHATGPT = Export(
+    "ChatGPT",
+    CONVERSATIONS,
+    partial(find_conversations, "mapping"),
+    _read_conversation,
+    ("create_time",),
+    _read_message,
+)

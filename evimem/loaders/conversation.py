@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, TypeAlias
 
 from ..errors import ImportFailed
 from ..types.values import Turn
-from .json_values import parse
+from .json_values import parse_json
 
 MESSAGE_STEP = timedelta(minutes=1)  # between messages without a time: keeps their order, means nothing else
 MAX_BYTES = 4 << 30  # of one member; it is streamed, never held in memory
@@ -80,7 +80,7 @@ class RefusedItem:
 Refuse: TypeAlias = Callable[[RefusedItem], None]
 
 
-def raise_refused(item: RefusedItem) -> None:
+def raise_refusal(item: RefusedItem) -> None:
     """Raise ImportFailed for a refused item. To collect refused items and continue, pass `some_list.append` instead."""
     raise ImportFailed(str(item))
 
@@ -109,7 +109,7 @@ class ImportLog:
         doubts: Decisions that may be wrong, with the option that decides them.
     """
 
-    def __init__(self, refuse: Refuse = raise_refused) -> None:
+    def __init__(self, refuse: Refuse = raise_refusal) -> None:
         self._refuse = refuse
         self._counts: Counter[str] = Counter()
         self._places: dict[str, list[str]] = {}
@@ -154,7 +154,7 @@ class Conversation:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ExportFile:
     """A file of an export: its name, with the folders above it, and how it is opened."""
 
     name: str
@@ -170,53 +170,57 @@ class Part:
         """Its name without folders and ending."""
         return self.name.split("/")[-1].rpartition(".")[0] or self.name
 
-    def start(self, count: int) -> bytes:
+    def read_beginning(self, count: int) -> bytes:
         """Return its first bytes, without a byte order mark."""
         with self.open() as file:
             return file.read(count).removeprefix(b"\xef\xbb\xbf")
 
-    def whole(self) -> Any:
+    def read_json(self) -> Any:
         """Return its content as JSON. Raise ImportFailed if it is too large or no JSON."""
         with self.open() as file:
             data = file.read(MAX_WHOLE + 1)
         if len(data) > MAX_WHOLE:
             raise ImportFailed(f"{self.name!r} has over {MAX_WHOLE >> 20} MiB; export fewer chats or a shorter time")
         try:
-            return parse(data.removeprefix(b"\xef\xbb\xbf"))
+            return parse_json(data.removeprefix(b"\xef\xbb\xbf"))
         except ValueError as error:
             raise ImportFailed(f"{self.name!r} is {error}; export or download it again") from error
 
 
 @contextmanager
-def parts_of(path: Path) -> Iterator[list[Part]]:
+def open_export_files(path: Path) -> Iterator[list[ExportFile]]:
     """Yield the parts of an export, which may be opened until the block ends. Raise ImportFailed for a damaged zip."""
     if path.is_dir():
         every = (one for one in path.rglob("*") if one.suffix in _READ and one.is_file() and not one.is_symlink())
-        files = sorted(every, key=lambda one: _by_number(one.as_posix()))
-        yield [Part(f"{path.name}/{one.relative_to(path).as_posix()}", partial(_open, one)) for one in files]
+        files = sorted(every, key=lambda one: _natural_sort_key(one.as_posix()))
+        yield [
+            ExportFile(f"{path.name}/{one.relative_to(path).as_posix()}", partial(_open_binary, one)) for one in files
+        ]
     elif not is_zip(path):
-        yield [Part(path.name, partial(_open, path))]
+        yield [ExportFile(path.name, partial(_open_binary, path))]
     else:
-        with _archive(path) as archive:
+        with _open_zip(path) as archive:
             members = {one.filename: one for one in archive.infolist()}
             names = [name for name in members if name.endswith(_READ) and "__MACOSX/" not in name]
-            names.sort(key=_by_number)
-            yield [Part(f"{path.name}/{name}", partial(_unpack, archive, members[name])) for name in names]
+            names.sort(key=_natural_sort_key)
+            yield [
+                ExportFile(f"{path.name}/{name}", partial(_open_zip_member, archive, members[name])) for name in names
+            ]
 
 
-def _by_number(name: str) -> list[tuple[int, str]]:
+def _natural_sort_key(name: str) -> list[tuple[int, str]]:
     """Return the key by which messages2.html comes after messages.html and before messages10.html."""
     stem, dot, ending = name.rpartition(".")
     pieces = re.split(r"(\d{1,18})", stem if dot else ending)
     return [(int(piece), "") if at % 2 else (-1, piece) for at, piece in enumerate(pieces)]
 
 
-def _open(path: Path) -> BinaryIO:
+def _open_binary(path: Path) -> BinaryIO:
     return path.open("rb")
 
 
 @contextmanager
-def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[BinaryIO]:
+def _open_zip_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[BinaryIO]:
     """Open a member for reading. Raise ImportFailed for one that is damaged, encrypted or too large.
 
     No more comes out than its header says, whatever is in it.
@@ -246,7 +250,7 @@ def is_zip(path: Path) -> bool:
         return file.read(4) in (b"PK\x03\x04", b"PK\x05\x06")
 
 
-def _archive(path: Path) -> zipfile.ZipFile:
+def _open_zip(path: Path) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(path)
     except (zipfile.BadZipFile, NotImplementedError) as error:

@@ -14,10 +14,10 @@ from typing import BinaryIO
 
 from ..errors import ImportFailed, shown
 from ..types.values import Turn
-from .chat_messages import role_named
-from .conversation import MESSAGE_STEP, ImportLog, Part, parts_of
-from .date_orders import NumericDate, check_order, decide_order
-from .json_values import time_of
+from .chat_messages import role_of_name
+from .conversation import MESSAGE_STEP, ExportFile, ImportLog, open_export_files
+from .date_orders import NumericDate, check_date_order, decide_date_order
+from .json_values import parse_time
 
 # Names of columns by the field that they hold, the surest first.
 _COLUMNS = {
@@ -41,7 +41,7 @@ def looks_like_table(start: bytes) -> bool:
     if len(line) > _MAX_FIELD_START:
         return False
     try:
-        header = next(csv.reader([line], delimiter=_delimiter(line)), [])
+        header = next(csv.reader([line], delimiter=_detect_delimiter(line)), [])
     except csv.Error:
         return False
     found = _find_columns(header, {})
@@ -63,18 +63,18 @@ def read_csv(
     are a minute apart, from `start` on. Raise ImportFailed for a file without a header or with dates of an open order.
     """
     path, log = Path(path), log or ImportLog()
-    check_order(date_order)
-    with parts_of(path) as parts:
+    check_date_order(date_order)
+    with open_export_files(path) as parts:
         for part in parts:
-            if len(parts) > 1 and not looks_like_table(part.start(_MAX_FIELD_START)):
+            if len(parts) > 1 and not looks_like_table(part.read_beginning(_MAX_FIELD_START)):
                 log.skip("other file", part.name)
                 continue
-            found = _columns_of(part, _named_columns(columns), log)
-            order = date_order or _order_of(part, found, log)
-            yield from _rows(part, found, order, log, start=start, session=session or part.stem)
+            found = _read_columns(part, _parse_named_columns(columns), log)
+            order = date_order or _detect_date_order(part, found, log)
+            yield from _read_turns(part, found, order, log, start=start, session=session or part.stem)
 
 
-def _named_columns(columns: str | None) -> dict[str, str]:
+def _parse_named_columns(columns: str | None) -> dict[str, str]:
     """Return the columns that a caller named, by field. Raise ImportFailed for other words."""
     pairs = [one.partition("=") for one in (columns or "").split(",") if one.strip()]
     named = {field.strip(): column.strip() for field, _, column in pairs}
@@ -84,8 +84,8 @@ def _named_columns(columns: str | None) -> dict[str, str]:
     return named
 
 
-def _columns_of(part: Part, named: Mapping[str, str], log: ImportLog) -> dict[str, int]:
-    header = next(_records(part), (0, []))[1]
+def _read_columns(part: ExportFile, named: Mapping[str, str], log: ImportLog) -> dict[str, int]:
+    header = next(_read_records(part), (0, []))[1]
     known = {one.strip().casefold() for one in header}
     if missing := [column for column in named.values() if column.casefold() not in known]:
         raise ImportFailed(f"{part.name!r} has no column {shown(missing[0], 40)}; expected one of its header")
@@ -116,17 +116,17 @@ def _find_columns(header: Sequence[str], named: Mapping[str, str]) -> dict[str, 
     return found
 
 
-def _records(part: Part) -> Iterator[tuple[int, list[str]]]:
+def _read_records(part: ExportFile) -> Iterator[tuple[int, list[str]]]:
     """Yield the number of each row's last line and its fields. Raise ImportFailed for a file that is no text."""
     with part.open() as file:
-        yield from _records_in(file, part.name)
+        yield from _read_records_of_file(file, part.name)
 
 
-def _records_in(file: BinaryIO, name: str) -> Iterator[tuple[int, list[str]]]:
+def _read_records_of_file(file: BinaryIO, name: str) -> Iterator[tuple[int, list[str]]]:
     text = TextIOWrapper(file, "utf-8-sig", errors="replace", newline="")
     try:
         start = text.readline(_MAX_FIELD_START)
-        rows = csv.reader(_chain_lines(start, text), delimiter=_delimiter(start))
+        rows = csv.reader(_chain_lines(start, text), delimiter=_detect_delimiter(start))
         while True:
             try:
                 row = next(rows, None)
@@ -147,36 +147,36 @@ def _chain_lines(start: str, text: TextIOWrapper) -> Iterator[str]:
         yield line.replace("\0", "")
 
 
-def _delimiter(line: str) -> str:
+def _detect_delimiter(line: str) -> str:
     return max(",;\t|", key=line.count)
 
 
-def _order_of(part: Part, found: Mapping[str, int], log: ImportLog) -> str:
+def _detect_date_order(part: ExportFile, found: Mapping[str, int], log: ImportLog) -> str:
     """Return the order of dates of figures in the column of times."""
     dates: dict[NumericDate, None] = {}
-    for _, row in islice(_records(part), 1, None):
-        given = _NUMERIC.match(_field(row, found, "time"))
+    for _, row in islice(_read_records(part), 1, None):
+        given = _NUMERIC.match(_row_field(row, found, "time"))
         if given and len(given[1]) < 4:
             dates.setdefault(NumericDate((given[1], given[3], given[4]), given[2]))
-    order, doubt = decide_order([*dates], part.name, may_begin_with_year=False)
+    order, doubt = decide_date_order([*dates], part.name, may_begin_with_year=False)
     if doubt:
         log.doubts.append(doubt)
     return order
 
 
-def _rows(
-    part: Part, found: Mapping[str, int], order: str, log: ImportLog, *, start: datetime | None, session: str
+def _read_turns(
+    part: ExportFile, found: Mapping[str, int], order: str, log: ImportLog, *, start: datetime | None, session: str
 ) -> Iterator[Turn]:
     latest = None if start is None else start - MESSAGE_STEP
-    for number, (line, row) in enumerate(islice(_records(part), 1, None), start=1):
+    for number, (line, row) in enumerate(islice(_read_records(part), 1, None), start=1):
         place = f"{part.name} line {line}"
-        speaker, text = _field(row, found, "speaker"), _field(row, found, "text")
+        speaker, text = _row_field(row, found, "speaker"), _row_field(row, found, "text")
         if not text.strip():
             log.skip("empty message", place)
             continue
         try:
-            given = " ".join(one for one in (_field(row, found, "time"), _field(row, found, "clock")) if one)
-            time = _time(given, order) if given else latest and latest + MESSAGE_STEP
+            given = " ".join(one for one in (_row_field(row, found, "time"), _row_field(row, found, "clock")) if one)
+            time = _parse_time(given, order) if given else latest and latest + MESSAGE_STEP
             if not speaker:
                 raise ValueError("the column of speakers is empty")  # noqa: TRY301 - refused with its place
             if time is None:
@@ -185,26 +185,26 @@ def _rows(
             log.refuse(place, str(error))
             continue
         latest = time
-        in_session = _field(row, found, "session") or session
-        id_ = _field(row, found, "id") or f"{part.stem}:{number}"
-        yield Turn(id_, in_session, speaker, text, time, role=role_named(_field(row, found, "role") or speaker))
+        in_session = _row_field(row, found, "session") or session
+        id_ = _row_field(row, found, "id") or f"{part.stem}:{number}"
+        yield Turn(id_, in_session, speaker, text, time, role=role_of_name(_row_field(row, found, "role") or speaker))
 
 
-def _field(row: Sequence[str], found: Mapping[str, int], name: str) -> str:
+def _row_field(row: Sequence[str], found: Mapping[str, int], name: str) -> str:
     at = found.get(name, -1)
     return row[at].strip() if 0 <= at < len(row) else ""
 
 
-def _time(given: str, order: str) -> datetime:
+def _parse_time(given: str, order: str) -> datetime:
     """Return a time in ISO 8601, in seconds or milliseconds since 1970, or in figures of this order."""
     if re.fullmatch(r"\d{9,13}(\.\d+)?", given):
         seconds = float(given)
-        return time_of(seconds / 1000 if seconds >= 1e11 else seconds)
+        return parse_time(seconds / 1000 if seconds >= 1e11 else seconds)
     figures = _NUMERIC.fullmatch(given)
     if figures is None or len(figures[1]) == 4:
-        return time_of(given)
+        return parse_time(given)
     first, mark, second, third, hour, minute, second_, half = figures.groups()
-    day = NumericDate((first, second, third), mark).day(order)
+    day = NumericDate((first, second, third), mark).to_date(order)
     at = int(hour or 0)
     if half:
         at = at % 12 + (12 if half in "pP" else 0)

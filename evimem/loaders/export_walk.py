@@ -17,9 +17,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 from ..errors import ImportFailed, shown
 from ..types.public_value import AnyPath
-from .conversation import UNREADABLE, ImportedTurn, ImportLog, Part, parts_of
-from .json_stream import Malformed, elements
-from .json_values import time_of, type_mismatch
+from .conversation import UNREADABLE, ExportFile, ImportedTurn, ImportLog, open_export_files
+from .json_stream import Malformed, read_list_elements
+from .json_values import make_type_error, parse_time
 
 _MAX_PIECE_CHARACTERS = 200_000  # characters of an attached text that are one turn
 
@@ -92,11 +92,11 @@ class Export(NamedTuple):
 
     name: str
     files: str
-    found: Callable[[Part], Iterable[Any]]
-    chat: Callable[[Any, Part, Path], Chat]
+    found: Callable[[ExportFile], Iterable[Any]]
+    chat: Callable[[Any, ExportFile, Path], Chat]
     times: tuple[str, ...]
     said: Callable[[Any, Mapping[str, str]], Outcome]
-    names: Callable[[Sequence[Part]], Mapping[str, str]] = lambda parts: {}
+    names: Callable[[Sequence[ExportFile]], Mapping[str, str]] = lambda parts: {}
 
 
 def read_export(
@@ -108,7 +108,7 @@ def read_export(
     file that is no export; unreadable and left-out items are told to `log`.
     """
     path, log = Path(path), log or ImportLog()
-    with parts_of(path) as parts:
+    with open_export_files(path) as parts:
         files = [part for part in parts if re.fullmatch(export.files, part.stem)]
         if not files and len(parts) != 1:
             raise ImportFailed(
@@ -121,11 +121,11 @@ def read_export(
             names = export.names(parts)
         except UNREADABLE as error:
             raise ImportFailed(f"{str(path)!r} names its people in another form ({type(error).__name__})") from error
-        yield from _Walk(export, path, log, names, start).turns(files or parts)
+        yield from _ExportReader(export, path, log, names, start).read_turns(files or parts)
 
 
 @dataclass(slots=True)
-class _Walk:
+class _ExportReader:
     """The reading of one export; `latest` is the newest time seen, `shared` the texts that are kept once."""
 
     export: Export
@@ -135,7 +135,7 @@ class _Walk:
     latest: datetime | None
     shared: dict[str, ImportedTurn] = field(default_factory=dict)
 
-    def turns(self, parts: Iterable[Part]) -> Iterator[ImportedTurn]:
+    def read_turns(self, parts: Iterable[ExportFile]) -> Iterator[ImportedTurn]:
         """Yield the turns of all parts; at the end those of no conversation, which may need the newest time."""
         about: list[tuple[Chat, str]] = []
         for part in parts:
@@ -152,57 +152,57 @@ class _Walk:
                     chat = self.export.chat(raw, part, self.path)
                     _check_name(chat.session, "the id of a conversation")
                 except UNREADABLE as error:
-                    self.log.refuse(where, _why(error, f"a conversation of {self.export.name}"))
+                    self.log.refuse(where, _refusal_reason(error, f"a conversation of {self.export.name}"))
                     continue
                 for kind in chat.omitted:
                     self.log.skip(kind, where)
                 if chat.is_about:
                     about.append((chat, where))
                 else:
-                    yield from self._chat(chat, where)
+                    yield from self._read_chat(chat, where)
         for chat, where in about:
-            yield from self._chat(chat, where)
+            yield from self._read_chat(chat, where)
         yield from self.shared.values()
 
-    def _chat(self, chat: Chat, where: str) -> Iterator[ImportedTurn]:
+    def _read_chat(self, chat: Chat, where: str) -> Iterator[ImportedTurn]:
         last = None
-        for turn in self._messages(chat, chat.messages, where, self.log):
+        for turn in self._read_messages(chat, chat.messages, where, self.log):
             if last is not None:
                 yield last
             last = turn
         if last is not None:  # nothing is missing from a branch that was not shown
-            others = self._messages(chat, chat.abandoned, where, ImportLog(lambda item: None))
+            others = self._read_messages(chat, chat.abandoned, where, ImportLog(lambda item: None))
             yield replace(last, abandoned=tuple(others))
         for message in chat.abandoned:
-            self.log.skip("other branch", f"{where} message {_message_name(message, '')}")
+            self.log.skip("other branch", f"{where} message {_describe_message(message, '')}")
 
-    def _messages(self, chat: Chat, messages: Iterable[Any], where: str, log: ImportLog) -> Iterator[ImportedTurn]:
-        now, messages = self._begin(chat, self._check_types(messages, where))
+    def _read_messages(self, chat: Chat, messages: Iterable[Any], where: str, log: ImportLog) -> Iterator[ImportedTurn]:
+        now, messages = self._find_start_time(chat, self._check_types(messages, where))
         for number, message in enumerate(messages, start=1):
-            place = f"{where} message {_message_name(message, number)}"
+            place = f"{where} message {_describe_message(message, number)}"
             try:
                 if isinstance(message, Malformed):
                     raise ValueError(message.why)  # noqa: TRY004 - refused with its place
-                given = _given(message, self.export.times)
-                now = now if given is None else _time(given)
+                given = _first_field_given(message, self.export.times)
+                now = now if given is None else _parse_time(given)
                 outcome = self.export.said(message, self.names)
                 if isinstance(outcome, Skipped):
                     log.skip(outcome.kind, place)
                     continue
                 every = [outcome] if isinstance(outcome, Said) else outcome
                 own = now or (self.latest if chat.is_about else None)
-                turns = [turn for said in every for turn in _turns_of(said, chat, own)]
+                turns = [turn for said in every for turn in _make_turns(said, chat, own)]
             except UNREADABLE as error:
-                log.refuse(place, _why(error, "a message"))
+                log.refuse(place, _refusal_reason(error, "a message"))
                 continue
             for kind in chain.from_iterable(said.omitted for said in every):
                 log.skip(kind, place)
             if not turns:
                 log.skip("empty message", place)
-            self.latest = max((one for one in (self.latest, now) if one), key=_order, default=None)
+            self.latest = max((one for one in (self.latest, now) if one), key=_time_sort_key, default=None)
             if any(said.is_shared for said in every):
                 for turn in turns:
-                    self._share(turn)
+                    self._keep_shared_turn(turn)
             else:
                 yield from turns
 
@@ -211,33 +211,33 @@ class _Walk:
         try:
             yield from values
         except UNREADABLE as error:
-            raise ImportFailed(f"{where}: {_why(error, f'an export of {self.export.name}')}") from error
+            raise ImportFailed(f"{where}: {_refusal_reason(error, f'an export of {self.export.name}')}") from error
 
-    def _begin(self, chat: Chat, messages: Iterator[Any]) -> tuple[datetime | None, Iterator[Any]]:
+    def _find_start_time(self, chat: Chat, messages: Iterator[Any]) -> tuple[datetime | None, Iterator[Any]]:
         """Return when a conversation began, by its own time or that of its first message with one, and its messages."""
-        begun, *changed = [_moment(value) for value in chat.times] or [None]
+        begun, *changed = [_parse_time_or_none(value) for value in chat.times] or [None]
         before: list[Any] = []
         for message in messages if begun is None else ():
             before.append(message)
-            if begun := _moment(_given(message, self.export.times)):
+            if begun := _parse_time_or_none(_first_field_given(message, self.export.times)):
                 break
         return begun or next((time for time in changed if time), None), chain(before, messages)
 
-    def _share(self, turn: ImportedTurn) -> None:
+    def _keep_shared_turn(self, turn: ImportedTurn) -> None:
         """Keep a turn once, with the earliest of its times."""
         digest = blake2b(f"{turn.role}\0{turn.text}".encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
         own = replace(turn, id=f"{turn.session}/{digest}")
         known = self.shared.setdefault(digest, own)
-        if _order(own.time) < _order(known.time):
+        if _time_sort_key(own.time) < _time_sort_key(known.time):
             self.shared[digest] = own
 
 
-def _turns_of(said: Said, chat: Chat, now: datetime | None) -> Iterator[ImportedTurn]:
+def _make_turns(said: Said, chat: Chat, now: datetime | None) -> Iterator[ImportedTurn]:
     """Yield the turn of a message, if it says something, and those of its attachments."""
     if not isinstance(said.text, str) or not isinstance(said.speaker, str):
         wrong = said.speaker if isinstance(said.text, str) else said.text
-        raise type_mismatch("the text or sender of a message", wrong, "a string")
-    time = now if said.time is None else _time(said.time)
+        raise make_type_error("the text or sender of a message", wrong, "a string")
+    time = now if said.time is None else _parse_time(said.time)
     id_, thread = _check_name(said.id, "the id of a message"), _check_name(said.thread, "a thread")
     session = "/".join((chat.session, thread)) if thread else chat.session
     session = thread if said.is_shared else session
@@ -257,17 +257,17 @@ def _turns_of(said: Said, chat: Chat, now: datetime | None) -> Iterator[Imported
             number += 1
             piece = text[at : at + _MAX_PIECE_CHARACTERS]
             if piece.strip():
-                label = labels(("file", [name]))
+                label = file_placeholders(("file", [name]))
                 yield ImportedTurn(f"{id_}#{number}", session, name or "file", piece, time, label, "tool", metadata)
 
 
 def _check_name(given: Any, what: str) -> str:
     if isinstance(given, (str, int)) and not isinstance(given, bool):
         return str(given)
-    raise type_mismatch(what, given, "a string or a whole number")
+    raise make_type_error(what, given, "a string or a whole number")
 
 
-def _why(error: Exception, form: str) -> str:
+def _refusal_reason(error: Exception, form: str) -> str:
     """Return why something was refused: values of an export stand in no error of ours but by their type."""
     if type(error) is ValueError:
         return str(error)
@@ -275,39 +275,39 @@ def _why(error: Exception, form: str) -> str:
     return f"not in the form of {form} ({type(error).__name__}{what})"
 
 
-def _message_name(message: Any, number: object) -> str:
+def _describe_message(message: Any, number: object) -> str:
     known = message if isinstance(message, dict) else {}
     name = next((known[key] for key in ("id", "uuid", "ID") if known.get(key)), None)
     return str(number) if name is None else shown(name, 60)
 
 
-def _order(time: datetime) -> datetime:
+def _time_sort_key(time: datetime) -> datetime:
     return time.replace(tzinfo=None)
 
 
-def _given(message: Any, names: Iterable[str]) -> Any:
+def _first_field_given(message: Any, names: Iterable[str]) -> Any:
     known = message if isinstance(message, dict) else {}
     return next((known[name] for name in names if known.get(name) is not None), None)
 
 
-def _time(given: Any) -> datetime:
+def _parse_time(given: Any) -> datetime:
     is_seconds = isinstance(given, str) and len(given) < 40 and re.fullmatch(r"\d+(\.\d+)?", given)
-    return time_of(float(given) if is_seconds else given)
+    return parse_time(float(given) if is_seconds else given)
 
 
-def _moment(given: Any) -> datetime | None:
+def _parse_time_or_none(given: Any) -> datetime | None:
     try:
-        return _time(given)
+        return _parse_time(given)
     except UNREADABLE:
         return None
 
 
-def labels(*named: tuple[str, Iterable[Any]]) -> str | None:
+def file_placeholders(*named: tuple[str, Iterable[Any]]) -> str | None:
     """Return the placeholder of files: `[file plan.pdf]`."""
     return " ".join(f"[{kind} {name or ''}]".replace(" ]", "]") for kind, names in named for name in names) or None
 
 
-def held(value: Any, kind: type, part: Part) -> Any:
+def require_type(value: Any, kind: type, part: ExportFile) -> Any:
     """Return a value of a file if it is of this type. Raise ImportFailed for another."""
     if not isinstance(value, kind):
         wanted = "object" if kind is dict else "list"
@@ -315,13 +315,13 @@ def held(value: Any, kind: type, part: Part) -> Any:
     return value
 
 
-def conversations(mark: str, part: Part) -> Iterator[Any]:
+def find_conversations(mark: str, part: ExportFile) -> Iterator[Any]:
     """Yield the conversations of a file: a list, a list behind `conversations`, or a single one, which has the mark."""
-    if not part.start(4096).lstrip().startswith(b"{"):
+    if not part.read_beginning(4096).lstrip().startswith(b"{"):
         with part.open() as file:
-            yield from elements(file, part.name)
+            yield from read_list_elements(file, part.name)
         return
-    whole = part.whole()
+    whole = part.read_json()
     found = [whole] if mark in whole else whole.get("conversations")
     if not isinstance(found, list):
         raise ImportFailed(f"{part.name!r} has no list of conversations; expected one, or a conversation with {mark!r}")

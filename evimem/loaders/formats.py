@@ -20,19 +20,19 @@ from ..types.values import Turn
 from .chat_messages import TIMES, WHO, read_message
 from .chatgpt import CHATGPT
 from .claude import CLAUDE
-from .conversation import MESSAGE_STEP, Conversation, ImportLog, Part, is_zip, parts_of
+from .conversation import MESSAGE_STEP, Conversation, ExportFile, ImportLog, is_zip, open_export_files
 from .csv_rows import looks_like_table, read_csv
 from .discord import DISCORD, DISCORD_PACKAGE
 from .export_walk import Export, read_export
 from .gemini import GEMINI, is_activity_page
-from .json_lines import MAX_LINE, lines_of, values_of
+from .json_lines import MAX_LINE, read_lines, read_values
 from .json_stream import Malformed
-from .json_values import mismatch_error, parse, text_of, time_of
+from .json_values import make_mismatch_error, optional_text, parse_json, parse_time
 from .memory_exports import MEM0
 from .messenger import MESSENGER
 from .sharegpt import read_sharegpt
 from .slack import SLACK
-from .telegram import TELEGRAM, is_page
+from .telegram import TELEGRAM, is_telegram_page
 from .transcripts import looks_like_transcript, read_transcript
 from .whatsapp import looks_like_whatsapp, read_whatsapp
 
@@ -52,16 +52,16 @@ def read_messages(
     """
     path, log = Path(path), log or ImportLog()
     session, latest = session or path.stem, None if start is None else start - MESSAGE_STEP
-    with parts_of(path) as parts:
-        for where, in_session, message in _messages(parts, session):
+    with open_export_files(path) as parts:
+        for where, in_session, message in _read_message_values(parts, session):
             try:
                 if isinstance(message, Malformed):
                     raise ValueError(message.why)  # noqa: TRY301, TRY004 - refused with its place
                 if not isinstance(message, dict) or _KNOWN_BY.isdisjoint(message):
-                    raise mismatch_error("a message", message, "an object with role and content")
+                    raise make_mismatch_error("a message", message, "an object with role and content")
                 said = read_message(message)
                 given = next((message[name] for name in TIMES if message.get(name) is not None), None)
-                time = said.time or (time_of(given) if given else None)  # raises, and says why
+                time = said.time or (parse_time(given) if given else None)  # raises, and says why
             except (ValueError, RecursionError) as error:
                 log.refuse(where, str(error))
                 continue
@@ -79,18 +79,18 @@ def read_messages(
                 yield Turn(id_, in_session, said.speaker, said.text, latest, role=said.role)
 
 
-def _messages(parts: Iterable[Part], session: str) -> Iterator[tuple[str, str, Any]]:
+def _read_message_values(parts: Iterable[ExportFile], session: str) -> Iterator[tuple[str, str, Any]]:
     """Yield the place, the session and the value of each message."""
     for part in parts:
-        for number, value in enumerate(values_of(part, "messages"), start=1):
+        for number, value in enumerate(read_values(part, "messages"), start=1):
             chat = value["chat"] if isinstance(value, dict) and "chat" in value else value  # of Open WebUI
             inner = _list_messages(chat) if isinstance(chat, dict) and _KNOWN_BY.isdisjoint(chat) else None
             if not isinstance(inner, list):
-                for at, message in enumerate(_flatten([value])):
+                for at, message in enumerate(_flatten_replies([value])):
                     yield f"{part.name} message {number}{f'.{at}' if at else ''}", session, message
                 continue
             own = value.get("id") if isinstance(value.get("id"), str) else f"{session}:{number}"
-            for at, message in enumerate(_flatten(inner), start=1):
+            for at, message in enumerate(_flatten_replies(inner), start=1):
                 yield f"{part.name} conversation {number} message {at}", str(own), message
 
 
@@ -107,7 +107,7 @@ def _list_messages(chat: dict[str, Any]) -> Any:
     return found[::-1]
 
 
-def _flatten(messages: list[Any]) -> Iterator[Any]:
+def _flatten_replies(messages: list[Any]) -> Iterator[Any]:
     """Yield messages; of LibreChat's, whose replies stand below them, each with its role, before those below it."""
     left = messages[::-1]
     while left:
@@ -127,23 +127,23 @@ def read_turns(path: AnyPath, log: ImportLog | None = None) -> Iterator[Turn]:
     """
     path, log = Path(path), log or ImportLog()
     with path.open("rb") as file:
-        for number, line in enumerate(lines_of(file), start=1):
+        for number, line in enumerate(read_lines(file), start=1):
             if line.strip():
                 try:
-                    turn = turn_of(line)
+                    turn = parse_turn(line)
                 except ValueError as error:
                     log.refuse(f"{path.name} line {number}", str(error))
                 else:
                     yield turn
 
 
-def turn_of(line: bytes, *, beside: str | None = None) -> Turn:
+def parse_turn(line: bytes, *, beside: str | None = None) -> Turn:
     """Return the turn of a line, with one more field that is left out. Raise ValueError for a line that is none."""
     if len(line) > MAX_LINE:
         raise ValueError(f"longer than {MAX_LINE >> 20} MiB; a turn has at most 1 MiB of text: split it")
-    row = parse(line)
+    row = parse_json(line)
     if not isinstance(row, dict):
-        raise mismatch_error("a line", row, "an object with speaker, text and time")
+        raise make_mismatch_error("a line", row, "an object with speaker, text and time")
     if beside is not None:
         row.pop(beside, None)
     if unknown := sorted(set(row) - set(FIELDS)):
@@ -151,12 +151,12 @@ def turn_of(line: bytes, *, beside: str | None = None) -> Turn:
         raise ValueError(f"unknown field {shown(unknown[0], 40)}; {known}")
     if not row.get("speaker"):
         raise ValueError("no speaker; expected an object with speaker, text and time")
-    fields: dict[str, Any] = {name: text_of(row, name) for name in _STRINGS}
+    fields: dict[str, Any] = {name: optional_text(row, name) for name in _STRINGS}
     fields["text"] = fields["text"] or ""
     metadata = row.get("metadata") or {}
     if not isinstance(metadata, dict):
-        raise mismatch_error("metadata", metadata, "an object")
-    return Turn(**fields, time=time_of(row.get("time")), metadata=metadata)
+        raise make_mismatch_error("metadata", metadata, "an object")
+    return Turn(**fields, time=parse_time(row.get("time")), metadata=metadata)
 
 
 class Format(NamedTuple):
@@ -214,7 +214,7 @@ _TABLE = {  # the first that fits counts
         _export_reader(TELEGRAM),
         "Telegram's result.json or messages.html",
         ("messages[].id messages[].type messages[].date", "chats.list", "left_chats.list"),
-        is_page,
+        is_telegram_page,
     ),
     "slack": Format(_export_reader(SLACK), "a Slack export (type and ts)", ("[].type [].ts",)),
     "discord": Format(
@@ -275,25 +275,27 @@ _TABLE = {  # the first that fits counts
 FORMATS = tuple(_TABLE)
 
 
-def read(path: Path, name: str | None, log: ImportLog, **options: Any) -> Conversation:
+def read_conversation(path: Path, name: str | None, log: ImportLog, **options: Any) -> Conversation:
     """Return the conversation of a file, with the options of its format. Raise ImportFailed: see `load`."""
     _check_file(path)
-    name = name or detect(path)
+    name = name or detect_format(path)
     if name not in _TABLE:
         raise ImportFailed(f"there is no format {name!r}; expected one of {', '.join(FORMATS)}")
     row = _TABLE[name]
     return Conversation(row.read(path, log=log, **{each: options.get(each) for each in row.takes}), log)
 
 
-def detect(path: AnyPath) -> str:
+def detect_format(path: AnyPath) -> str:
     """Return which of `FORMATS` a file has, or the zip or folder of an export. Raise ImportFailed if none."""
     path = Path(path)
     _check_file(path)
-    with parts_of(path) as parts:
-        found = next((name for part in parts if (name := _of_part(part))), None)
+    with open_export_files(path) as parts:
+        found = next((name for part in parts if (name := _detect_part_format(part))), None)
         if found:
             return found
-        start = parts[0].start(4096).lstrip() if len(parts) == 1 and path.is_file() and not is_zip(path) else None
+        start = (
+            parts[0].read_beginning(4096).lstrip() if len(parts) == 1 and path.is_file() and not is_zip(path) else None
+        )
     if start is None:
         what = f"holds {len(parts)} file(s) of text or JSON, none in a form that is known"
     elif start.startswith(b'{"evimem"'):
@@ -317,14 +319,14 @@ def _check_file(path: Path) -> None:
         raise ImportFailed(f"{error}, or open a memory with evimem.open") from error
 
 
-def _of_part(part: Part) -> str | None:
+def _detect_part_format(part: ExportFile) -> str | None:
     # Detect the format in the first megabyte.
-    start = part.start(1 << 20)
+    start = part.read_beginning(1 << 20)
     if not start.lstrip().startswith((b"{", b"[")) or looks_like_whatsapp(start[:8192]):
         begun = (name for name, row in _TABLE.items() if row.is_begun is not None and row.is_begun(start))
         return next(begun, None)
     keys: set[str] = set()
-    for key in _keys(start):
+    for key in _find_json_keys(start):
         keys.add(key)
         fits = (name for name, row in _TABLE.items() if any(keys.issuperset(mark.split()) for mark in row.marks))
         if (found := next(fits, None)) is not None:
@@ -332,7 +334,7 @@ def _of_part(part: Part) -> str | None:
     return "messages" if "messages" in keys else None
 
 
-def _keys(start: bytes) -> Iterator[str]:
+def _find_json_keys(start: bytes) -> Iterator[str]:
     """Yield the places of the keys in the beginning of JSON, each once, down to the fourth level."""
     path: list[str] = []
     key, seen = "", set[str]()

@@ -15,11 +15,11 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from .conversation import UNREADABLE, Part
-from .export_walk import Chat, Export, Outcome, Said, Skipped, labels
-from .html_pages import Event, events_of, text_of_events, text_of_html
-from .json_stream import elements
-from .json_values import type_mismatch
+from .conversation import UNREADABLE, ExportFile
+from .export_walk import Chat, Export, Outcome, Said, Skipped, file_placeholders
+from .html_pages import Event, parse_html, text_of_events, text_of_html
+from .json_stream import read_list_elements
+from .json_values import make_type_error
 
 _PROMPTED = "Prompted "
 
@@ -29,13 +29,13 @@ def is_activity_page(start: bytes) -> bool:
     return b"<html" in start[:2048].lower() and b"outer-cell" in start and b"header-cell" in start
 
 
-def _found(part: Part) -> Iterator[Any]:
+def _find_history(part: ExportFile) -> Iterator[Any]:
     """Yield the whole history as one chat, oldest first."""
-    if part.start(512).lstrip()[:1] == b"<":
-        entries = [*_page_entries(part)]
+    if part.read_beginning(512).lstrip()[:1] == b"<":
+        entries = [*_read_page_entries(part)]
     else:
         with part.open() as file:
-            entries = [one for one in elements(file, part.name) if _is_gemini(one)]
+            entries = [one for one in read_list_elements(file, part.name) if _is_gemini(one)]
     entries.reverse()
     yield {"entries": entries, "prefix": _common_prefix(entries)}
 
@@ -62,27 +62,27 @@ def _common_prefix(entries: list[Any]) -> str:
     return alike[0][:length].rpartition(" ")[0] + " " if " " in alike[0][:length] else ""
 
 
-def _chat(raw: Mapping[str, Any], part: Part, path: Path) -> Chat:
+def _read_history(raw: Mapping[str, Any], part: ExportFile, path: Path) -> Chat:
     prefix = raw["prefix"]
     return Chat("gemini", ({"prefix": prefix, "entry": entry} for entry in raw["entries"]), {})
 
 
-def _said(message: Any, names: Mapping[str, str]) -> Outcome:
+def _read_entry(message: Any, names: Mapping[str, str]) -> Outcome:
     entry, prefix = message["entry"], message["prefix"]
     if not isinstance(entry, dict):
-        raise type_mismatch("an entry of the history", entry, "an object")
+        raise make_type_error("an entry of the history", entry, "an object")
     title, answers = entry.get("title") or "", entry.get("safeHtmlItem") or []
     if not isinstance(title, str):
-        raise type_mismatch("its title", title, "a text")
+        raise make_type_error("its title", title, "a text")
     if not isinstance(answers, list):
-        raise type_mismatch("safeHtmlItem", answers, "a list")
+        raise make_type_error("safeHtmlItem", answers, "a list")
     if prefix and not title.startswith(prefix) and not answers:
         return Skipped("activity")
-    time = _time(entry["time"])
+    time = _parse_time(entry["time"])
     key = f"{time:%Y%m%dT%H%M%S%f}"
     digest = blake2b(title.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
     files = [one.get("name") for one in entry.get("subtitles") or () if isinstance(one, dict) and one.get("url")]
-    caption = labels(("file", files))
+    caption = file_placeholders(("file", files))
     prompt = Said(f"{key}-{digest}", "user", title.removeprefix(prefix).strip(), caption, "user", f"{time:%Y-%m-%d}",
         omitted=("content of a file",) * len(files), time=time.isoformat())  # fmt: skip
     texts = (text_of_html(one.get("html") or "") for one in answers if isinstance(one, dict))
@@ -92,7 +92,7 @@ def _said(message: Any, names: Mapping[str, str]) -> Outcome:
     return [prompt, reply] if answer else [prompt]
 
 
-def _time(given: Any) -> datetime:
+def _parse_time(given: Any) -> datetime:
     if not isinstance(given, str) or len(given) > 80:
         raise ValueError("its time is no text in ISO 8601")
     try:
@@ -103,7 +103,7 @@ def _time(given: Any) -> datetime:
     return found if found.tzinfo else found.replace(tzinfo=timezone.utc)
 
 
-def _page_time(given: str) -> datetime:
+def _parse_page_time(given: str) -> datetime:
     """Return a time as a page has it, in the language and zone of the account: "Mar 12, 2024, 6:20:11 PM CET"."""
     import dateparser  # noqa: PLC0415 - its import takes 0.2 s
 
@@ -115,22 +115,22 @@ def _page_time(given: str) -> datetime:
     return at if at.tzinfo else at.replace(tzinfo=timezone.utc)
 
 
-def _page_entries(part: Part) -> Iterator[dict[str, Any]]:
+def _read_page_entries(part: ExportFile) -> Iterator[dict[str, Any]]:
     """Yield the entries of MyActivity.html in the form of MyActivity.json."""
     with part.open() as file:
         inside: list[Event] = []
         level, is_answer_cell, failed = -1, False, 0
-        for event in events_of(file, part.name):
+        for event in parse_html(file, part.name):
             if level < 0 and "content-cell" in event.classes:
                 is_answer_cell = "mdl-typography--body-1" in event.classes
                 is_answer_cell &= "mdl-typography--text-right" not in event.classes
                 inside, level = [], event.level
             elif level >= 0 and event.tag and event.attributes is None and event.level <= level:
                 level = -1
-                if is_answer_cell and (entry := _page_entry(inside)):
+                if is_answer_cell and (entry := _read_page_entry(inside)):
                     try:
                         # Give up after 20 times of a page: trying all languages takes half a second each.
-                        entry["time"] = _page_time(entry["time"]).isoformat() if failed < 20 else None
+                        entry["time"] = _parse_page_time(entry["time"]).isoformat() if failed < 20 else None
                     except UNREADABLE:
                         failed += 1  # it is refused where it is read
                     yield entry
@@ -138,7 +138,7 @@ def _page_entries(part: Part) -> Iterator[dict[str, Any]]:
                 inside.append(event)
 
 
-def _page_entry(events: list[Event]) -> dict[str, Any] | None:
+def _read_page_entry(events: list[Event]) -> dict[str, Any] | None:
     """Return an entry: its title to the first line that is a time; the rest is the answer."""
     lines: list[list[Event]] = [[]]
     top = min((event.level for event in events), default=0)
@@ -155,7 +155,7 @@ def _page_entry(events: list[Event]) -> dict[str, Any] | None:
             ]
             title = "\n".join(text_of_events(one) for one in lines[:at]).strip()
             answer = text_of_events(rest)
-            items = [{"html": _escape(answer)}] if answer else []
+            items = [{"html": _escape_control_characters(answer)}] if answer else []
             return {"title": title.replace("\xa0", " "), "time": first.strip(), "safeHtmlItem": items}
     return {"title": "", "time": ""} if any(event.text.strip() for event in events) else None
 
@@ -164,10 +164,10 @@ def _looks_like_time(text: str) -> bool:
     return len(text) <= 60 and bool(re.search(r"\d{4}", text) and re.search(r"\d{1,2}[:.]\d\d[:.]\d\d", text))
 
 
-def _escape(text: str) -> str:
+def _escape_control_characters(text: str) -> str:
     import html  # noqa: PLC0415
 
     return html.escape(text).replace("\n", "<br>")
 
 
-GEMINI = Export("Gemini", ".*", _found, _chat, (), _said)
+GEMINI = Export("Gemini", ".*", _find_history, _read_history, (), _read_entry)

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 from typing import Any, BinaryIO, NamedTuple
 
 from ..errors import ImportFailed
-from .json_values import type_mismatch
+from .json_values import make_type_error
 
 MAX_TOKEN = 8 << 20  # characters of one tag or text; a file in which none ends sooner is refused
 
@@ -63,12 +63,14 @@ class _Parser(HTMLParser):
         self.found.events.append(Event("", len(self.found.stack), data))
 
 
-def events_of(file: BinaryIO, name: str) -> Iterator[Event]:
+def parse_html(file: BinaryIO, name: str) -> Iterator[Event]:
     """Yield the starts, ends and texts of a page, read chunk by chunk. Raise ImportFailed for an endless token."""
     parser = _Parser()
     for chunk in iter(lambda: file.read(1 << 16), b""):
         try:
-            parser.feed(chunk.decode("utf-8", "replace") if not _is_cut(chunk) else _decode_whole(chunk, file))
+            parser.feed(
+                chunk.decode("utf-8", "replace") if not _ends_inside_character(chunk) else _decode_whole(chunk, file)
+            )
         except AssertionError as error:  # the parser raises it for an invalid declaration
             raise ImportFailed(f"{name!r} has a malformed declaration and is no page of an export") from error
         if len(parser.rawdata) > MAX_TOKEN:
@@ -82,7 +84,7 @@ def events_of(file: BinaryIO, name: str) -> Iterator[Event]:
     yield from parser.found.events
 
 
-def _is_cut(chunk: bytes) -> bool:
+def _ends_inside_character(chunk: bytes) -> bool:
     return chunk[-1] >= 0x80
 
 
@@ -113,7 +115,7 @@ def text_of_events(events: list[Event]) -> str:
 def text_of_html(html: Any) -> str:
     """Return the text of a fragment of HTML. Raise ValueError for another type than a string."""
     if not isinstance(html, str):
-        raise type_mismatch("a fragment of HTML", html, "a string")
+        raise make_type_error("a fragment of HTML", html, "a string")
     parser = _Parser()
     try:
         parser.feed(html)

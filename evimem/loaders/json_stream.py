@@ -50,11 +50,11 @@ class JsonReader:
             if self._at < len(self._buffer) or not self._read_more(_CHUNK_CHARACTERS):
                 return self._buffer[self._at : self._at + 1]
 
-    def value(self) -> Any:
+    def read_value(self) -> Any:
         """Read a whole value; a `Malformed` for one of too many levels."""
         self.next_mark()
         while True:
-            value, end = self._decode()
+            value, end = self._decode_value()
             if end < len(self._buffer):  # else it may go on
                 self._at = end
                 return value
@@ -63,9 +63,9 @@ class JsonReader:
                     f"{self._name!r} has an element of over {MAX_ELEMENT >> 20} MiB; split the file by conversation"
                 )
             if not self._read_more(max(_CHUNK_CHARACTERS, end - self._at)):
-                return self._last_value()
+                return self._read_last_value()
 
-    def _decode(self) -> tuple[Any, int]:
+    def _decode_value(self) -> tuple[Any, int]:
         """Return the value that the buffer goes on with, and its end: that of the buffer where it is cut short."""
         try:
             value, end = DECODER.raw_decode(self._buffer, self._at)
@@ -78,29 +78,31 @@ class JsonReader:
             return None, len(self._buffer)
         except ValueError as error:  # NaN, and the like
             raise self._malformed_error(str(error)) from error
-        return (Malformed(f"it has over {MAX_DEPTH} levels, nested too deeply") if is_too_deep(value) else value), end
+        return (
+            Malformed(f"it has over {MAX_DEPTH} levels, nested too deeply") if is_nested_too_deep(value) else value
+        ), end
 
-    def elements(self) -> Iterator[Any]:
+    def read_elements(self) -> Iterator[Any]:
         """Yield each element of a list."""
-        for _ in self._items("[", "]"):
-            yield self.value()
+        for _ in self._iter_items("[", "]"):
+            yield self.read_value()
 
-    def elements_under(self, holder: Mapping[str, Any], key: str) -> Iterator[dict[str, Any]]:
+    def read_elements_under(self, holder: Mapping[str, Any], key: str) -> Iterator[dict[str, Any]]:
         """Yield a mapping that has the elements of a list under a key; those that were not taken are passed over."""
-        inner = self.elements()
+        inner = self.read_elements()
         yield {**holder, key: inner}
         deque(inner, maxlen=0)
 
-    def members(self) -> Iterator[str]:
+    def read_keys(self) -> Iterator[str]:
         """Yield each key of an object, of which the caller then reads the value."""
-        for _ in self._items("{", "}"):
-            key = self.value()
+        for _ in self._iter_items("{", "}"):
+            key = self.read_value()
             if not isinstance(key, str) or self.next_mark() != ":":
                 raise self._malformed_error("a key is expected")
             self._at += 1
             yield key
 
-    def _items(self, opening: str, closing: str) -> Iterator[None]:
+    def _iter_items(self, opening: str, closing: str) -> Iterator[None]:
         if (mark := self.next_mark()) != opening:
             wanted = "list" if opening == "[" else "object"
             raise ImportFailed(f"{self._name!r} has {mark!r} where a JSON {wanted} is expected")
@@ -118,12 +120,12 @@ class JsonReader:
                     raise self._malformed_error(f"{mark!r} stands where a comma is expected")
         self._at += 1
 
-    def _last_value(self) -> Any:
+    def _read_last_value(self) -> Any:
         try:
             value, self._at = DECODER.raw_decode(self._buffer, self._at)
         except ValueError as error:
             raise self._truncated_error() from error
-        return Malformed("nested too deeply") if is_too_deep(value) else value
+        return Malformed("nested too deeply") if is_nested_too_deep(value) else value
 
     def _read_more(self, count: int) -> bool:
         try:
@@ -141,16 +143,16 @@ class JsonReader:
         return ImportFailed(f"{self._name!r} is truncated; export or download it again")
 
 
-def elements(file: BinaryIO, name: str) -> Iterator[Any]:
+def read_list_elements(file: BinaryIO, name: str) -> Iterator[Any]:
     """Yield the elements of the JSON list in a file. Raise ImportFailed if it is no list, damaged or truncated."""
     reader = JsonReader(file, name)
     try:
-        yield from reader.elements()
+        yield from reader.read_elements()
     finally:
         reader.close()
 
 
-def is_too_deep(value: Any) -> bool:
+def is_nested_too_deep(value: Any) -> bool:
     """Return whether a value has more levels than `MAX_DEPTH`."""
     level = [value]
     for _ in range(MAX_DEPTH):

@@ -36,7 +36,7 @@ _BEGINNINGS = (
 )  # fmt: skip
 
 
-def parse(data: bytes) -> Any:
+def parse_json(data: bytes) -> Any:
     """Return a JSON value. Raise ValueError for invalid JSON, NaN, infinities and too deep nesting."""
     try:
         return orjson.loads(data)
@@ -50,15 +50,15 @@ def parse(data: bytes) -> Any:
         raise ValueError("not JSON that can be read: it is nested too deeply") from error
 
 
-def text_of(row: Mapping[str, Any], name: str) -> str | None:
+def optional_text(row: Mapping[str, Any], name: str) -> str | None:
     """Return an optional string field. Raise ValueError for another type."""
     value = row.get(name)
     if value is not None and not isinstance(value, str):
-        raise mismatch_error(name, value, "a string")
+        raise make_mismatch_error(name, value, "a string")
     return value
 
 
-def time_of(value: object) -> datetime:
+def parse_time(value: object) -> datetime:
     """Return a time given in ISO 8601 (naive stays naive) or in seconds since 1970 (UTC). Raise ValueError else."""
     if isinstance(value, str):
         try:
@@ -66,51 +66,51 @@ def time_of(value: object) -> datetime:
             plain = re.sub(r"\.(\d+)", lambda found: f".{found[1][:6]:0<6}", value.strip().replace("Z", "+00:00"))
             return datetime.fromisoformat(plain)
         except ValueError as error:
-            raise mismatch_error("time", value, "ISO 8601, such as '2024-03-12T18:20'") from error
+            raise make_mismatch_error("time", value, "ISO 8601, such as '2024-03-12T18:20'") from error
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         try:
             return EPOCH + timedelta(seconds=value)
         except OverflowError as error:
-            raise mismatch_error("time", value, "seconds since 1970, not milliseconds") from error
-    raise mismatch_error("time", value, "ISO 8601, such as '2024-03-12T18:20', or seconds since 1970")
+            raise make_mismatch_error("time", value, "seconds since 1970, not milliseconds") from error
+    raise make_mismatch_error("time", value, "ISO 8601, such as '2024-03-12T18:20', or seconds since 1970")
 
 
-def mismatch_error(what: str, value: object, expected: str) -> ValueError:
+def make_mismatch_error(what: str, value: object, expected: str) -> ValueError:
     """Return the error for a value of the wrong type or form."""
     given = shown(value, 40) if what == "time" else describe_safely(value)
     return ValueError(f"{what} is {given}; expected {expected}")
 
 
-def type_mismatch(what: str, value: object, expected: str) -> ValueError:
+def make_type_error(what: str, value: object, expected: str) -> ValueError:
     """Return the error for a value of the wrong type, which is not quoted."""
     return ValueError(f"{what} is a {type(value).__name__}; expected {expected}")
 
 
-def _no_constant(name: str) -> NoReturn:
+def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-DECODER = json.JSONDecoder(parse_constant=_no_constant)
+DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
-def kept(value: object, key: str = "", around: Mapping[Any, Any] | None = None) -> Json:
+def to_storable_json(value: object, key: str = "", around: Mapping[Any, Any] | None = None) -> Json:
     """Return a value as JSON, media replaced by {digest, bytes, type}. Raise ValueError where it cannot be JSON.
 
     `key` and `around` are where it stands. Media are bytes, data URLs, and base64 where a form has its data: beside a
     type, among `images`, or 64 K characters of nothing else.
     """
     if isinstance(value, str) and not isinstance(value, Enum):
-        return _kept_text(value, key, around or {})
+        return _storable_text(value, key, around or {})
     if isinstance(value, (bytes, bytearray, memoryview)):
-        return _media(bytes(value), _type_beside(around or {}, key))
+        return _media_record(bytes(value), _media_type_beside(around or {}, key))
     if isinstance(value, (list, tuple)):
-        return [kept(each, key, around) for each in value]
+        return [to_storable_json(each, key, around) for each in value]
     if isinstance(value, Mapping):
-        return _kept_mapping(value)
-    return _kept_single(value)
+        return _storable_mapping(value)
+    return _storable_single(value)
 
 
-def held_by(value: object) -> Mapping[Any, Any] | None:
+def fields_of_object(value: object) -> Mapping[Any, Any] | None:
     """Return the fields of an object, by `model_dump`, `to_dict` or its fields; None for another kind of object."""
     if isinstance(value, type):
         return None
@@ -125,7 +125,7 @@ def held_by(value: object) -> Mapping[Any, Any] | None:
     return {each.name: getattr(value, each.name) for each in fields(value)} if is_dataclass(value) else None
 
 
-def is_media(value: object) -> bool:
+def is_media_record(value: object) -> bool:
     """Return whether this is the record of media."""
     return isinstance(value, dict) and value.keys() == {"digest", "bytes", "type"}
 
@@ -133,11 +133,11 @@ def is_media(value: object) -> bool:
 def media_label(type_: str, size: int | None = None, name: str = "") -> str:
     """Return how media read in a text: `[picture, image/jpeg, 3.1 MB]`."""
     kind = {"image": "picture", "audio": "audio", "video": "video"}.get(type_.partition("/")[0], "file")
-    known = [name, type_ if "/" in type_ and type_ != _ANY else "", "" if size is None else _size(size)]
+    known = [name, type_ if "/" in type_ and type_ != _ANY else "", "" if size is None else _format_size(size)]
     return f"[{', '.join((kind, *(one for one in known if one)))}]"
 
 
-def name_in(url: str) -> str:
+def file_name_in_url(url: str) -> str:
     """Return the name of the file that a URL ends in, without its signature; empty for none."""
     try:
         name = unquote(urlsplit(url).path.rpartition("/")[2])
@@ -146,45 +146,45 @@ def name_in(url: str) -> str:
     return name if "." in name and len(name) <= 80 and name.isprintable() else ""
 
 
-def _kept_single(value: object) -> Json:
+def _storable_single(value: object) -> Json:
     if isinstance(value, Enum):
-        return kept(value.value)
+        return to_storable_json(value.value)
     if value is None or isinstance(value, int) or (isinstance(value, float) and isfinite(value)):
         return value
     if isinstance(value, (date, UUID, Decimal)):
         return value.isoformat() if isinstance(value, date) else str(value)
-    held = held_by(value)
+    held = fields_of_object(value)
     if held is None:
         raise ValueError(f"{describe_safely(value)} cannot be kept as JSON")
-    return _kept_mapping(held)
+    return _storable_mapping(held)
 
 
-def _kept_mapping(value: Mapping[Any, Any]) -> dict[str, Json]:
-    if is_media(value):
+def _storable_mapping(value: Mapping[Any, Any]) -> dict[str, Json]:
+    if is_media_record(value):
         return dict(value)
     if wrong := [key for key in value if not isinstance(key, str)]:
         raise ValueError(f"a message would not come back with the key {shown(wrong[0])}; expected strings as keys")
-    return {str(key): kept(each, key, value) for key, each in value.items()}
+    return {str(key): to_storable_json(each, key, value) for key, each in value.items()}
 
 
-def _kept_text(text: str, key: str, around: Mapping[Any, Any]) -> Json:
+def _storable_text(text: str, key: str, around: Mapping[Any, Any]) -> Json:
     if len(text) < 4:
         return text
     if text.startswith("data:") and (url := _DATA_URL.fullmatch(text)):
-        return _decode(url[2], url[1] or _type_beside(around, key), text)
-    if _is_data(text, key, around):
-        return _decode(text, _type_beside(around, key), text)
+        return _decode_media(url[2], url[1] or _media_type_beside(around, key), text)
+    if _is_base64_media(text, key, around):
+        return _decode_media(text, _media_type_beside(around, key), text)
     if len(text) <= 750 or ";base64," not in text:
         return text
 
     def label_media(found: re.Match[str]) -> str:
-        data = _decode(found[2], found[1], found[0])
-        return media_label(data["type"], data["bytes"]) if is_media(data) else found[0]
+        data = _decode_media(found[2], found[1], found[0])
+        return media_label(data["type"], data["bytes"]) if is_media_record(data) else found[0]
 
     return _EMBEDDED.sub(label_media, text)
 
 
-def _is_data(text: str, key: str, around: Mapping[Any, Any]) -> bool:
+def _is_base64_media(text: str, key: str, around: Mapping[Any, Any]) -> bool:
     if key in _OPAQUE or around.get("type") in ("text", "redacted_thinking"):
         return False
     if key == "result" and around.get("type") == "image_generation_call":
@@ -196,23 +196,23 @@ def _is_data(text: str, key: str, around: Mapping[Any, Any]) -> bool:
     return of_form and len(text.rstrip()) % 4 != 1 and re.fullmatch(r"[A-Za-z0-9+/_\s-]{4,}={0,2}\s*", text) is not None
 
 
-def _decode(data: str, type_: str, given: str) -> Json:
+def _decode_media(data: str, type_: str, given: str) -> Json:
     plain = "".join(data.split()).rstrip("=")
     try:
         found = b64decode(plain + "=" * (-len(plain) % 4), altchars=b"-_" if "-" in plain or "_" in plain else None)
     except ValueError:
         return given  # looked like data, and is none
-    return _media(found, type_)
+    return _media_record(found, type_)
 
 
-def _media(data: bytes, type_: str) -> dict[str, Json]:
+def _media_record(data: bytes, type_: str) -> dict[str, Json]:
     known = next((name for beginning, name in _BEGINNINGS if data.startswith(beginning)), None)
     known = {b"WEBP": "image/webp", b"WAVE": "audio/wav"}.get(data[8:12]) if data.startswith(b"RIFF") else known
     said = type_ if "/" in type_ else known or type_ or _ANY
     return {"digest": blake2b(data, digest_size=15).hexdigest(), "bytes": len(data), "type": said}
 
 
-def _type_beside(around: Mapping[Any, Any], key: str) -> str:
+def _media_type_beside(around: Mapping[Any, Any], key: str) -> str:
     """Return the type of media that stands beside them, or that of their key; empty for neither."""
     said = next((around[name] for name in _TYPES if isinstance(around.get(name), str)), "")
     of_key = {"images": "image", "image": "image", "audio": "audio"}.get(key, "")
@@ -221,7 +221,7 @@ def _type_beside(around: Mapping[Any, Any], key: str) -> str:
     return f"{'image' if said in ('png', 'jpeg', 'jpg', 'gif', 'webp') else 'audio'}/{said}" if said.isalnum() else ""
 
 
-def _size(count: int) -> str:
+def _format_size(count: int) -> str:
     for unit, least in (("MB", 10**6), ("kB", 10**3)):
         if count >= least:
             return f"{count / least:.1f} {unit}"

@@ -6,37 +6,37 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from .conversation import Part
+from .conversation import ExportFile
 from .export_walk import Chat, Export, Outcome, Said
 from .json_stream import JsonReader
-from .json_values import type_mismatch
+from .json_values import make_type_error
 
 
-def _found(part: Part) -> Iterator[Any]:
+def _find_memories(part: ExportFile) -> Iterator[Any]:
     """Yield the memories of a file: a list, or a list behind `results` or `memories`."""
     with part.open() as file:
         reader = JsonReader(file, part.name)
         try:
             if reader.next_mark() == "[":
-                yield from reader.elements_under({}, "memories")
+                yield from reader.read_elements_under({}, "memories")
             else:
-                for key in reader.members():
+                for key in reader.read_keys():
                     if key in ("results", "memories") and reader.next_mark() == "[":
-                        yield from reader.elements_under({}, "memories")
+                        yield from reader.read_elements_under({}, "memories")
                     else:
-                        reader.value()
+                        reader.read_value()
         finally:
             reader.close()
 
 
-def _chat(raw: Mapping[str, Any], part: Part, path: Path) -> Chat:
+def _read_memories(raw: Mapping[str, Any], part: ExportFile, path: Path) -> Chat:
     return Chat("memories", raw["memories"], {"kind": "memory"})
 
 
-def _said(message: Any, names: Mapping[str, str]) -> Outcome:
+def _read_memory(message: Any, names: Mapping[str, str]) -> Outcome:
     text = next((message[key] for key in ("memory", "text", "data") if message.get(key)), "")
     if not isinstance(message["id"], str):
-        raise type_mismatch("the id of a memory", message["id"], "a string")
+        raise make_type_error("the id of a memory", message["id"], "a string")
     metadata = message.get("metadata") or {}
     owners = {
         key: message[key] for key in ("user_id", "agent_id", "run_id", "app_id") if isinstance(message.get(key), str)
@@ -47,4 +47,4 @@ def _said(message: Any, names: Mapping[str, str]) -> Outcome:
     return Said(message["id"], "assistant", text, None, "assistant", owners.get("user_id", ""), metadata=own, time=time)
 
 
-MEM0 = Export("mem0", ".*", _found, _chat, ("updated_at", "created_at"), _said)
+MEM0 = Export("mem0", ".*", _find_memories, _read_memories, ("updated_at", "created_at"), _read_memory)

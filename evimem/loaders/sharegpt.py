@@ -8,10 +8,10 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from .conversation import MESSAGE_STEP, ImportedTurn, ImportLog, Part
+from .conversation import MESSAGE_STEP, ExportFile, ImportedTurn, ImportLog
 from .export_walk import Chat, Export, Outcome, Said, Skipped, read_export
-from .json_lines import values_of
-from .json_values import mismatch_error
+from .json_lines import read_values
+from .json_values import make_mismatch_error
 
 _ROLES = {"human": "user", "user": "user", "gpt": "assistant", "assistant": "assistant", "chatgpt": "assistant",
     "bing": "assistant", "bard": "assistant", "model": "assistant"}  # fmt: skip
@@ -22,12 +22,12 @@ _SKIPPED = {"system": "system message", "tool": "tool call or result", "function
 def read_sharegpt(path: Path, log: ImportLog | None = None, *, start: datetime | None = None) -> Iterator[ImportedTurn]:
     """Yield the turns of each conversation. Messages without a time are a minute apart, from `start` on."""
 
-    def chat(raw: Mapping[str, Any], part: Part, path: Path) -> Chat:
+    def chat(raw: Mapping[str, Any], part: ExportFile, path: Path) -> Chat:
         messages = next(
             (raw[key] for key in ("conversations", "items", "conversation") if isinstance(raw.get(key), list)), None
         )
         if messages is None:
-            raise mismatch_error("a conversation", None, "an object with a list of conversations")
+            raise make_mismatch_error("a conversation", None, "an object with a list of conversations")
         given = raw.get("id")
         text = repr(messages)[:100_000].encode("utf-8", "surrogatepass")
         session = str(given) if given else blake2b(text, digest_size=8).hexdigest()
@@ -38,20 +38,20 @@ def read_sharegpt(path: Path, log: ImportLog | None = None, *, start: datetime |
         omitted = ("system message",) if raw.get("system") else ()
         return Chat(session, numbered, {"title": raw["title"]} if raw.get("title") else {}, omitted=omitted)
 
-    def found(part: Part) -> Iterator[Any]:
-        for value in values_of(part):
+    def found(part: ExportFile) -> Iterator[Any]:
+        for value in read_values(part):
             yield from ([{"conversations": value}] if isinstance(value, list) else [value])
 
-    yield from read_export(Export("ShareGPT", ".*", found, chat, (), _said), path, log)
+    yield from read_export(Export("ShareGPT", ".*", found, chat, (), _read_message), path, log)
 
 
-def _said(message: Any, names: Mapping[str, str]) -> Outcome:
+def _read_message(message: Any, names: Mapping[str, str]) -> Outcome:
     one = message["of"]
     sender, text = one["from"] if "from" in one else one["role"], one["value"] if "value" in one else one.get("content")
     if sender in _SKIPPED:
         return Skipped(_SKIPPED[sender])
     if sender not in _ROLES:
-        raise mismatch_error("the sender", sender, "human or gpt")
+        raise make_mismatch_error("the sender", sender, "human or gpt")
     time = next((one[key] for key in ("timestamp", "time", "created_at") if one.get(key) is not None), message["at"])
     role = _ROLES[sender]
     return Said(message["n"], role, text or "", None, role, time=time)

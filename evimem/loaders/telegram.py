@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from .conversation import Part
-from .export_walk import Chat, Export, Outcome, Said, Skipped, labels
-from .html_pages import Event, events_of, text_of_events
+from .conversation import ExportFile
+from .export_walk import Chat, Export, Outcome, Said, Skipped, file_placeholders
+from .html_pages import Event, parse_html, text_of_events
 from .json_stream import JsonReader
-from .json_values import type_mismatch
+from .json_values import make_type_error
 
 _MEDIA = re.compile("media_(?!wrap)[a-z_]+")
 _FILES = {"photo": "picture", "sticker_emoji": "sticker", "contact_information": "contact"}
@@ -22,52 +22,52 @@ _MEDIA_CLASSES = {  # of a page, and the media_type that result.json has for the
 }  # fmt: skip
 
 
-def is_page(start: bytes) -> bool:
+def is_telegram_page(start: bytes) -> bool:
     """Return whether a file begins as a page of Telegram's export."""
     return b"<html" in start[:2048].lower() and b'class="history"' in start
 
 
-def _found(part: Part) -> Iterator[dict[str, Any]]:
-    if part.start(512).lstrip()[:1] == b"<":
-        if is_page(part.start(1 << 16)):
+def _find_chats(part: ExportFile) -> Iterator[dict[str, Any]]:
+    if part.read_beginning(512).lstrip()[:1] == b"<":
+        if is_telegram_page(part.read_beginning(1 << 16)):
             yield {"name": None, "pages": True}
         return
     with part.open() as file:
         reader = JsonReader(file, part.name)
         try:
-            yield from _chats(reader)
+            yield from _read_chats(reader)
         finally:
             reader.close()
 
 
-def _chats(reader: JsonReader) -> Iterator[dict[str, Any]]:
+def _read_chats(reader: JsonReader) -> Iterator[dict[str, Any]]:
     """Yield the chat that a file is, its messages as they are read, or each of its chats."""
     header: dict[str, Any] = {}
-    for key in reader.members():
+    for key in reader.read_keys():
         if key == "messages" and reader.next_mark() == "[":
-            yield from reader.elements_under(header, "messages")
+            yield from reader.read_elements_under(header, "messages")
         elif key in ("chats", "left_chats") and reader.next_mark() == "{":
-            for inner in reader.members():
+            for inner in reader.read_keys():
                 if inner == "list" and reader.next_mark() == "[":
-                    yield from reader.elements()
+                    yield from reader.read_elements()
                 else:
-                    reader.value()
+                    reader.read_value()
         else:
-            header[key] = reader.value()
+            header[key] = reader.read_value()
 
 
-def _chat(raw: Mapping[str, Any], part: Part, path: Path) -> Chat:
+def _read_chat(raw: Mapping[str, Any], part: ExportFile, path: Path) -> Chat:
     if "pages" in raw:
-        title = _title(part)
-        return Chat(title or part.folder or part.stem, _page_messages(part), {"chat": title} if title else {})
+        title = _read_chat_title(part)
+        return Chat(title or part.folder or part.stem, _read_page_messages(part), {"chat": title} if title else {})
     session = str(raw.get("id") or raw.get("name") or part.stem)
     messages = raw.get("messages") or []
     if not isinstance(messages, (list, Iterator)):
-        raise type_mismatch("its messages", messages, "a list")
+        raise make_type_error("its messages", messages, "a list")
     return Chat(session, messages, {"chat": raw["name"]} if raw.get("name") else {})
 
 
-def _said(message: Any, names: Mapping[str, str]) -> Outcome:
+def _read_message(message: Any, names: Mapping[str, str]) -> Outcome:
     if message.get("type") != "message":
         return Skipped("notice")
     text = message.get("text") or ""
@@ -76,18 +76,18 @@ def _said(message: Any, names: Mapping[str, str]) -> Outcome:
     caption = f"[{str(kind).replace('_', ' ')}]" if kind else None
     omitted: tuple[str, ...] = ("content of a file",) if kind and kind != "contact" else ()
     if not kind and "file" in message:
-        caption, omitted = labels(("file", [message.get("file_name")])), ("content of a file",)
-    caption = caption or _place(message) or _poll(message.get("poll"))
+        caption, omitted = file_placeholders(("file", [message.get("file_name")])), ("content of a file",)
+    caption = caption or _location_placeholder(message) or _poll_placeholder(message.get("poll"))
     if contact := message.get("contact_information"):
         name = " ".join(str(contact.get(key) or "") for key in ("first_name", "last_name", "phone_number"))
-        caption = labels(("contact", [" ".join(name.split())]))
+        caption = file_placeholders(("contact", [" ".join(name.split())]))
     speaker = message.get("from") or message.get("from_id") or "deleted account"
     said = "".join(piece if isinstance(piece, str) else piece["text"] for piece in pieces)
     omitted += ("reaction",) * len(message.get("reactions") or ())
     return Said(message["id"], str(speaker), said, caption, omitted=omitted)
 
 
-def _place(message: Mapping[str, Any]) -> str | None:
+def _location_placeholder(message: Mapping[str, Any]) -> str | None:
     """Return the placeholder of a location: its name and address, where known, and its degrees."""
     at = message.get("location_information")
     if not isinstance(at, dict):
@@ -97,18 +97,18 @@ def _place(message: Mapping[str, Any]) -> str | None:
     return f"[location {named} ({degrees})]" if named else f"[location {degrees}]"
 
 
-def _poll(poll: Any) -> str | None:
+def _poll_placeholder(poll: Any) -> str | None:
     if not isinstance(poll, dict):
         return None if poll is None else "[poll]"
     answers = ", ".join(str(one.get("text") or "") for one in poll.get("answers") or ())
     return f"[poll {poll['question']}{f' ({answers})' if answers else ''}]" if poll.get("question") else "[poll]"
 
 
-def _title(part: Part) -> str:
+def _read_chat_title(part: ExportFile) -> str:
     """Return the name of the chat, which stands at the head of each page."""
     with part.open() as file:
         within = False
-        for event in events_of(file, part.name):
+        for event in parse_html(file, part.name):
             if "page_header" in event.classes:
                 within = True
             elif "history" in event.classes:
@@ -118,17 +118,17 @@ def _title(part: Part) -> str:
     return ""
 
 
-def _page_messages(part: Part) -> Iterator[dict[str, Any]]:
+def _read_page_messages(part: ExportFile) -> Iterator[dict[str, Any]]:
     """Yield the messages of a page in the form of result.json."""
     speaker = ""
     with part.open() as file:
         events: list[Event] = []
         level = -1
-        for event in events_of(file, part.name):
+        for event in parse_html(file, part.name):
             if level < 0 and event.tag == "div" and "message" in event.classes:
                 events, level = [event], event.level
             elif level >= 0 and event.attributes is None and event.tag == "div" and event.level <= level:
-                message = _page_message(events, speaker)
+                message = _read_page_message(events, speaker)
                 speaker = message.get("from") or speaker
                 level = -1
                 yield message
@@ -136,7 +136,7 @@ def _page_messages(part: Part) -> Iterator[dict[str, Any]]:
                 events.append(event)
 
 
-def _page_message(events: list[Event], speaker: str) -> dict[str, Any]:
+def _read_page_message(events: list[Event], speaker: str) -> dict[str, Any]:
     top, *inner = events
     found: dict[str, Any] = {"id": (top.attributes or {}).get("id", "").removeprefix("message")}
     if "service" in top.classes:
@@ -150,28 +150,28 @@ def _page_message(events: list[Event], speaker: str) -> dict[str, Any]:
         if "forwarded" in classes:
             is_forwarded = True
         elif "date" in classes and "title" in event.attributes and "date" not in found and not is_forwarded:
-            found["date"] = _page_time(event.attributes["title"])
+            found["date"] = _parse_page_time(event.attributes["title"])
         elif "from_name" in classes and not is_forwarded:
-            found["from"] = text_of_events(_inside(inner, at)).split("\n")[0]
+            found["from"] = text_of_events(_events_inside(inner, at)).split("\n")[0]
         elif event.tag == "div" and "text" in classes:
-            texts.append(text_of_events(_inside(inner, at)))
+            texts.append(text_of_events(_events_inside(inner, at)))
         else:
             # A file, place or poll of a page takes at most 200 tags and texts.
-            found |= _page_media(inner[at : at + 200], event)
+            found |= _read_page_media(inner[at : at + 200], event)
     return {"from": speaker, **found, "type": "message", "text": "\n".join(texts)}
 
 
-def _page_media(events: list[Event], event: Event) -> dict[str, Any]:
+def _read_page_media(events: list[Event], event: Event) -> dict[str, Any]:
     """Return the fields of result.json for a file, place, contact or poll that begins here; else nothing."""
     given = event.attributes or {}
     if "media_location" in event.classes or "media_live_location" in event.classes or "media_venue" in event.classes:
-        lines = text_of_events(_inside(events, 0)).split("\n")
+        lines = text_of_events(_events_inside(events, 0)).split("\n")
         at = re.search(r"(-?\d+\.\d+),(-?\d+\.\d+)", given.get("href", "") + " " + " ".join(lines).replace(", ", ","))
         degrees = {"latitude": at[1], "longitude": at[2]} if at else {"latitude": "?", "longitude": "?"}
         is_named = "media_venue" in event.classes
         return {"location_information": degrees, **({"place_name": lines[0]} if is_named else {})}
     if "media_poll" in event.classes:
-        lines = text_of_events(_inside(events, 0)).split("\n")
+        lines = text_of_events(_events_inside(events, 0)).split("\n")
         return {"poll": {"question": lines[0], "answers": [{"text": one.removeprefix("- ")} for one in lines[2:]]}}
     media = next((one for one in event.classes if one in _MEDIA_CLASSES or _MEDIA.fullmatch(one)), None)
     if media == "media_file":
@@ -180,7 +180,7 @@ def _page_media(events: list[Event], event: Event) -> dict[str, Any]:
     return {"media_type": _MEDIA_CLASSES.get(media, media.removeprefix("media_"))} if media else {}
 
 
-def _inside(events: list[Event], at: int) -> list[Event]:
+def _events_inside(events: list[Event], at: int) -> list[Event]:
     """Return the events inside of the element that the event at a place starts."""
     level = events[at].level
     for end in range(at + 1, len(events)):
@@ -189,7 +189,7 @@ def _inside(events: list[Event], at: int) -> list[Event]:
     return events[at + 1 :]
 
 
-def _page_time(title: str) -> str:
+def _parse_page_time(title: str) -> str:
     """Return a time of a page in ISO 8601; any other text as it is, to be refused where it is read."""
     found = _PAGE_TIME.fullmatch(title.strip())
     if found is None:
@@ -198,4 +198,4 @@ def _page_time(title: str) -> str:
     return f"{year}-{month}-{day}T{clock}{offset or ''}"
 
 
-TELEGRAM = Export("Telegram", ".*", _found, _chat, ("date_unixtime", "date"), _said)
+TELEGRAM = Export("Telegram", ".*", _find_chats, _read_chat, ("date_unixtime", "date"), _read_message)

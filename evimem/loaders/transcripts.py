@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from ..errors import ImportFailed
 from ..types.values import Turn
-from .chat_messages import is_role, role_named
-from .conversation import MESSAGE_STEP, ImportLog, Part, parts_of
-from .json_values import time_of
+from .chat_messages import is_role_name, role_of_name
+from .conversation import MESSAGE_STEP, ExportFile, ImportLog, open_export_files
+from .json_values import parse_time
 
 MAX_LINE = 8 << 20  # bytes of a line, and characters of a message
 _DAY = r"\d{4}-\d\d-\d\d"
@@ -43,17 +43,17 @@ class _Head(NamedTuple):
 
 def looks_like_transcript(start: bytes) -> bool:
     """Return whether the names of few people stand before most paragraphs of a text, each several times."""
-    return _style(start.decode("utf-8", "replace")) is not None
+    return _detect_head_style(start.decode("utf-8", "replace")) is not None
 
 
-def _style(text: str) -> str | None:
+def _detect_head_style(text: str) -> str | None:
     """Return how messages begin: "bold", "heading" or "line"; None where they do in no known way."""
     lines = text.splitlines()[:400]
     blocks = max(1, sum(1 for at, line in enumerate(lines) if line.strip() and (not at or not lines[at - 1].strip())))
     for style in ("bold", "heading", "line"):
-        heads = [head for line in lines if (head := _head(line, style)) is not None]
+        heads = [head for line in lines if (head := _match_head(line, style)) is not None]
         names = Counter(head.name for head in heads)
-        roles = [name for name in names if is_role(name)]
+        roles = [name for name in names if is_role_name(name)]
         few = len(names) <= max(2, len(heads) // 2)
         is_dense = len(heads) >= 2 and (few or len(roles) == len(names)) and len(heads) >= blocks * 0.4
         if is_dense and (style != "heading" or any(count > 1 for count in names.values()) or len(roles) >= 2):
@@ -70,26 +70,26 @@ def read_transcript(
     apart, from `start` on; raise ImportFailed where there is none.
     """
     path, log = Path(path), log or ImportLog()
-    with parts_of(path) as parts:
+    with open_export_files(path) as parts:
         for part in parts:
-            style = _style(part.start(1 << 16).decode("utf-8", "replace"))
+            style = _detect_head_style(part.read_beginning(1 << 16).decode("utf-8", "replace"))
             if style is None and len(parts) > 1:
                 log.skip("other file", part.name)
                 continue
-            yield from _turns(part, style or "line", session or part.stem, start, log)
+            yield from _make_turns(part, style or "line", session or part.stem, start, log)
 
 
-def _turns(part: Part, style: str, session: str, start: datetime | None, log: ImportLog) -> Iterator[Turn]:
+def _make_turns(part: ExportFile, style: str, session: str, start: datetime | None, log: ImportLog) -> Iterator[Turn]:
     latest = None if start is None else start - MESSAGE_STEP
     day = None if start is None else start.date()
-    for number, (line, head, day_line, text) in enumerate(_messages(part, style, log), start=1):
+    for number, (line, head, day_line, text) in enumerate(_read_messages(part, style, log), start=1):
         place = f"{part.name} line {line}"
         day = day_line or day
         if not text.strip():
             log.skip("empty message", place)
             continue
         try:
-            at, day = _time(head.stamp, day, latest)
+            at, day = _parse_time(head.stamp, day, latest)
         except (ValueError, OverflowError) as error:
             log.refuse(place, str(error))
             continue
@@ -99,16 +99,16 @@ def _turns(part: Part, style: str, session: str, start: datetime | None, log: Im
                 "2024-03-12T18:20, or start= in Python)"
             )
         latest = at
-        yield Turn(f"{session}:{number}", session, head.name, text.strip("\n"), at, role=role_named(head.name))
+        yield Turn(f"{session}:{number}", session, head.name, text.strip("\n"), at, role=role_of_name(head.name))
 
 
-def _time(stamp: str, day: date | None, latest: datetime | None) -> tuple[datetime | None, date | None]:
+def _parse_time(stamp: str, day: date | None, latest: datetime | None) -> tuple[datetime | None, date | None]:
     """Return when a message was sent, and the day that clock times after it are of."""
     if not stamp:
         return latest and latest + MESSAGE_STEP, day
     if re.match(_DAY, stamp):
         plain = re.sub(r"(?<=\d\d)[ ,]+(?=\d)", "T", stamp.strip())
-        at = time_of(plain)
+        at = parse_time(plain)
         return at, at.date()
     hour, minute, *rest = stamp.split(":")
     clock = time(int(hour), int(minute), int(float(rest[0])) if rest else 0)
@@ -120,7 +120,7 @@ def _time(stamp: str, day: date | None, latest: datetime | None) -> tuple[dateti
     return at, at.date()
 
 
-def _messages(part: Part, style: str, log: ImportLog) -> Iterator[tuple[int, _Head, date | None, str]]:
+def _read_messages(part: ExportFile, style: str, log: ImportLog) -> Iterator[tuple[int, _Head, date | None, str]]:
     """Yield the line, the head and the whole text of each message, and the day that was named before it."""
     current: tuple[int, _Head] | None = None
     day: date | None = None
@@ -136,7 +136,7 @@ def _messages(part: Part, style: str, log: ImportLog) -> Iterator[tuple[int, _He
                 except ValueError:
                     log.refuse(f"{part.name} line {at}", "no day of the calendar")
                 continue
-            head = _head(text, style)
+            head = _match_head(text, style)
             if head is not None:
                 if current is not None:
                     yield (*current, day, "\n".join((current[1].text, *below)))
@@ -151,7 +151,7 @@ def _messages(part: Part, style: str, log: ImportLog) -> Iterator[tuple[int, _He
         yield (*current, day, "\n".join((current[1].text, *below)))
 
 
-def _head(line: str, style: str) -> _Head | None:
+def _match_head(line: str, style: str) -> _Head | None:
     """Return the beginning of a message in a style, if a line is one."""
     if len(line) > MAX_LINE or not line.strip():
         return None

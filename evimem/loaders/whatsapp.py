@@ -20,8 +20,8 @@ from typing import Any
 
 from ..types.public_value import AnyPath
 from ..types.values import Turn
-from .conversation import ImportLog, Part, parts_of
-from .date_orders import NumericDate, check_order, decide_order
+from .conversation import ExportFile, ImportLog, open_export_files
+from .date_orders import NumericDate, check_date_order, decide_date_order
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -40,7 +40,7 @@ _ATTACHED = re.compile(r"<[^<>:]{2,30}: ([^<>]+\.\w{2,4})>|(\S[^()\n]*\.\w{2,4})
 
 
 @dataclass(slots=True)
-class _Line:
+class _ChatMessage:
     """A message as it stands in a file: its date and its time of day, its sender, if any, its text."""
 
     number: int
@@ -49,9 +49,9 @@ class _Line:
     half: str
     rest: str
 
-    def time(self, order: str) -> datetime:
+    def parse_time(self, order: str) -> datetime:
         """Return when it was sent, its date in this order. Raise ValueError for no date."""
-        return datetime.combine(self.date.day(order), time(*self.clock[:3]))
+        return datetime.combine(self.date.to_date(order), time(*self.clock[:3]))
 
 
 @dataclass(slots=True)
@@ -86,24 +86,24 @@ def read_whatsapp(
     default decided from all dates; raise ImportFailed where they leave it open.
     """
     path, log = Path(path), log or ImportLog()
-    check_order(date_order)
-    with parts_of(path) as parts:
+    check_date_order(date_order)
+    with open_export_files(path) as parts:
         for part in parts:
-            if not looks_like_whatsapp(part.start(8192)):
+            if not looks_like_whatsapp(part.read_beginning(8192)):
                 log.skip("other file", part.name)
                 continue
-            survey = _survey(part, date_order)
+            survey = _survey_file(part, date_order)
             if survey.doubt:
                 log.doubts.append(survey.doubt)
-            name = session or _session(part, path, survey)
-            for line in _messages(part):
+            name = session or _session_name(part, path, survey)
+            for line in _read_messages(part):
                 place = f"{part.name} line {line.number}"
-                said = "notice" if _is_notice(line, survey) else _said(line.rest, survey.group)
+                said = "notice" if _is_notice(line, survey) else _read_body(line.rest, survey.group)
                 if isinstance(said, str):
                     log.skip(said, place)
                     continue
                 try:
-                    at = line.time(survey.order)
+                    at = line.parse_time(survey.order)
                 except (ValueError, OverflowError) as error:
                     log.refuse(place, str(error))
                     continue
@@ -113,7 +113,7 @@ def read_whatsapp(
                 yield Turn("", name, speaker, text, at, caption, "user")
 
 
-def _session(part: Part, path: Path, survey: _Survey) -> str:
+def _session_name(part: ExportFile, path: Path, survey: _Survey) -> str:
     """Return the session of a file: its name, or where that is `_chat`, the zip's, the folder's or the chat's."""
     stem = re.sub(r"\s?\(\d+\)$", "", part.stem)  # without the number of a second download
     # as the file is called in the zip of an iPhone
@@ -132,23 +132,27 @@ def _session(part: Part, path: Path, survey: _Survey) -> str:
 def looks_like_whatsapp(start: bytes) -> bool:
     """Return whether one of the first lines begins as a message does."""
     lines = start.decode("utf-8", "replace").splitlines()[:20]
-    return any(_head(0, line) is not None for line in lines)
+    return any(_match_head(0, line) is not None for line in lines)
 
 
 @cache
-def _notices() -> dict[str, frozenset[str]]:
+def _load_notices() -> dict[str, frozenset[str]]:
     """Return the notices of all languages by their kind, as they are compared."""
-    return {kind: frozenset(map(_comparison_key, words)) for kind, words in _table().items() if kind != "placeholders"}
+    return {
+        kind: frozenset(map(_comparison_key, words))
+        for kind, words in _load_notice_table().items()
+        if kind != "placeholders"
+    }
 
 
 @cache
 def _placeholders() -> dict[re.Pattern[str], str]:
     """Return the patterns of the placeholders of files that were not exported, with the kind of file of each."""
-    kinds: dict[str, list[str]] = _table()["placeholders"]
+    kinds: dict[str, list[str]] = _load_notice_table()["placeholders"]
     return {re.compile(rf"(?:{'|'.join(words)})(?:\s\S+){{1,2}}", re.IGNORECASE): kind for kind, words in kinds.items()}
 
 
-def _table() -> dict[str, Any]:
+def _load_notice_table() -> dict[str, Any]:
     return tomllib.loads(Path(__file__).with_name("whatsapp_notices.toml").read_text("utf-8"))
 
 
@@ -156,7 +160,7 @@ def _comparison_key(text: str) -> str:
     return " ".join(_MARKS.sub("", text).split()).strip(" .。\u06d4\u0964").casefold()
 
 
-def _survey(part: Part, date_order: str | None) -> _Survey:
+def _survey_file(part: ExportFile, date_order: str | None) -> _Survey:
     """Read a file once for properties of all its messages.
 
     An iPhone shows the notice of encryption as sent by the chat: the other person, or the group. Who sent it is a group
@@ -165,47 +169,47 @@ def _survey(part: Part, date_order: str | None) -> _Survey:
     dates: dict[NumericDate, None] = {}
     speakers: dict[str, None] = {}
     chat, notice, is_east_asian, is_unmarked = "", 0, False, False
-    for number, line in enumerate(_messages(part)):
+    for number, line in enumerate(_read_messages(part)):
         dates.setdefault(line.date)
         is_east_asian |= bool(re.search("[\u4e00-\u9fff\uac00-\ud7a3]", line.half))
         sender, colon, body = line.rest.partition(": ")
-        speaker = _speaker(sender)
+        speaker = _clean_sender(sender)
         if number < 5 and colon and not chat and _is_about_encryption(body):
             chat, notice, is_unmarked = speaker, line.number, not body.startswith("\u200e")
         if colon and len(speakers) < 10_000:
             speakers.setdefault(speaker)
     order, doubt = (
-        (date_order, None) if date_order else decide_order([*dates], part.name, may_begin_with_year=is_east_asian)
+        (date_order, None) if date_order else decide_date_order([*dates], part.name, may_begin_with_year=is_east_asian)
     )
     return _Survey(order, doubt, chat, chat if len(speakers.keys() - {chat}) > 1 else "", notice, is_unmarked)
 
 
-def _is_notice(line: _Line, survey: _Survey) -> bool:
+def _is_notice(line: _ChatMessage, survey: _Survey) -> bool:
     sender, _, body = line.rest.partition(": ")
-    speaks_of_itself = survey.is_unmarked and body.startswith(f"{_speaker(sender)} ")
+    speaks_of_itself = survey.is_unmarked and body.startswith(f"{_clean_sender(sender)} ")
     return line.number == survey.notice or speaks_of_itself
 
 
 def _is_about_encryption(body: str) -> bool:
     words = _comparison_key(body)
-    return len(words) > 30 and any(stem in words for stem in _notices()["encrypted"])
+    return len(words) > 30 and any(stem in words for stem in _load_notices()["encrypted"])
 
 
-def _speaker(sender: str) -> str:
+def _clean_sender(sender: str) -> str:
     return _MARKS.sub("", sender).strip().rstrip(":")
 
 
-def _said(rest: str, group: str = "") -> tuple[str, str, str | None] | str:
+def _read_body(rest: str, group: str = "") -> tuple[str, str, str | None] | str:
     """Return the speaker, the words, and the placeholder of a picture or file; for no message, the kind that it is."""
     sender, colon, body = rest.partition(": ")
     if not colon and not sender.rstrip().endswith(":"):
         return "notice"
-    speaker, noted = _speaker(sender), body.startswith("\u200e")
+    speaker, noted = _clean_sender(sender), body.startswith("\u200e")
     # A name has at most 200 characters; phones allow far fewer.
     if not speaker or speaker == group or len(re.findall('["“”„«»「」『』]', sender)) % 2 or len(sender) > 200:
         return "notice"  # the name of a group, or a colon inside of quotation marks, such as that of its new subject
-    text = _MARKS.sub("", _without_edited(body)).strip()
-    if _comparison_key(text) in _notices()["deleted"]:
+    text = _MARKS.sub("", _remove_edit_mark(body)).strip()
+    if _comparison_key(text) in _load_notices()["deleted"]:
         return "deleted message"
     first, _, below = text.partition("\n")
     caption = None
@@ -222,23 +226,23 @@ def _said(rest: str, group: str = "") -> tuple[str, str, str | None] | str:
     return (speaker, said, caption) if said.strip() or caption else "empty message"
 
 
-def _without_edited(body: str) -> str:
+def _remove_edit_mark(body: str) -> str:
     """Return a text without the remark at its end that it was edited: by its words, or behind a mark of the program."""
     found = re.search(r"\s*(?P<mark>\u200e?)<(?P<words>[^<>]{4,60})>\s*$", body[-100:])
     if found is None:
         return body
-    is_remark = _comparison_key(found["words"]) in _notices()["edited"] or (found["mark"] and found.start() > 0)
+    is_remark = _comparison_key(found["words"]) in _load_notices()["edited"] or (found["mark"] and found.start() > 0)
     is_media = len(body) - len(found[0]) == 0
     return body[: len(body) - len(found[0])] if is_remark and not is_media else body
 
 
-def _messages(part: Part) -> Iterator[_Line]:
+def _read_messages(part: ExportFile) -> Iterator[_ChatMessage]:
     """Yield each message with the lines that continue it; those before the first one are no message."""
     last, below, size = None, list[str](), 0
     with part.open() as file:
         for at, line in enumerate(iter(partial(file.readline, MAX_LINE), b""), start=1):
             text = line.decode("utf-8", "replace").rstrip("\r\n")
-            if (head := _head(at, text)) is not None:
+            if (head := _match_head(at, text)) is not None:
                 if last is not None:
                     yield replace(last, rest="\n".join((last.rest, *below)))
                 last, below, size = head, [], 0
@@ -249,7 +253,7 @@ def _messages(part: Part) -> Iterator[_Line]:
         yield replace(last, rest="\n".join((last.rest, *below)))
 
 
-def _head(number: int, text: str) -> _Line | None:
+def _match_head(number: int, text: str) -> _ChatMessage | None:
     """Return a message, if a text begins as one does; marks of the direction of writing may stand anywhere in it."""
     # The date, the time and the sender begin within 200 characters.
     plain_text = _MARKS.sub("", text[:200]) if not text.isascii() else text
@@ -259,18 +263,18 @@ def _head(number: int, text: str) -> _Line | None:
     hour, minute, second = (*(int(part) for part in re.split("[:.]", found["clock"])), 0)[:3]
     half = (found["after"] or found["before"] or "").strip()
     plain = re.sub(r"[.\s]+", " ", half).strip().casefold().replace("π μ", "πμ").replace("μ μ", "μμ")
-    if plain in _notices()["evening"] and hour < 12:
+    if plain in _load_notices()["evening"] and hour < 12:
         hour += 12
-    elif plain in _notices()["morning"] and hour == 12:
+    elif plain in _load_notices()["morning"] and hour == 12:
         hour = 0
     if hour > 23 or minute > 59 or second > 59:
         return None
     numbers = tuple(re.split(r"[/.\-]\s?", found["date"]))
-    rest = found["rest"] if text.isascii() else _after(text, found.start("rest"))
-    return _Line(number, NumericDate(numbers, found["mark"]), (hour, minute, second), half, rest)
+    rest = found["rest"] if text.isascii() else _text_after(text, found.start("rest"))
+    return _ChatMessage(number, NumericDate(numbers, found["mark"]), (hour, minute, second), half, rest)
 
 
-def _after(text: str, count: int) -> str:
+def _text_after(text: str, count: int) -> str:
     """Return a text from behind so many characters on, marks not counted; those that follow them stay."""
     at = 0
     while count:

@@ -14,8 +14,8 @@ from ..errors import or_else
 from ..flow import Flow
 from ..lang import Language
 from ..lang.guess import LANGUAGES, language_of
-from ..loaders.chat_messages import words_of
-from ..loaders.json_values import held_by
+from ..loaders.chat_messages import message_words
+from ..loaders.json_values import fields_of_object
 from ..protocols import Store
 from ..query.analysis import hints, looked_for
 from ..query.find_turns import QuestionVectors, query_of, search_with_hints, user_among
@@ -100,16 +100,16 @@ def _asker(messages: Sequence[Any]) -> str:
     """Return the name in the newest message of the user; "" where it has none."""
     recent = reversed(messages[-MAX_PROMPT_MESSAGES:])
     newest = next((one for one in recent if any(r == "user" for r, _ in _said(one))), None)
-    held = newest if isinstance(newest, Mapping) else held_by(newest)
+    held = newest if isinstance(newest, Mapping) else fields_of_object(newest)
     name = held.get("name") if held is not None else None
     return name.strip() if isinstance(name, str) else ""
 
 
 def _said(message: Any) -> Iterator[tuple[str, str]]:
     """Yield the role and the words of a message of the user or the assistant that has any."""
-    if isinstance(message, Mapping) or held_by(message) is not None:
+    if isinstance(message, Mapping) or fields_of_object(message) is not None:
         for role in ("user", "assistant"):
-            if (text := without_blocks(words_of(message, role))).strip():
+            if (text := without_blocks(message_words(message, role))).strip():
                 yield role, text
 
 

@@ -36,8 +36,8 @@ def draw_score_bar(parts: Mapping[str, float], most: float) -> Markup:
         if value > 0:
             width = value / most * 300 if most > 0 else 0
             title = f"<title>{escape(name)} {value:.3f}</title>"
-            pieces.append(f'<rect class="part part-{escape(part_class(name))}" x="{x:.1f}" y="0" width="{width:.1f}" '
-                          f'height="10">{title}</rect>')  # fmt: skip
+            pieces.append(f'<rect class="part part-{escape(summand_css_class(name))}" x="{x:.1f}" y="0" '
+                          f'width="{width:.1f}" height="10">{title}</rect>')  # fmt: skip
             x += width
     told = ", ".join(f"{name} {value:.2f}" for name, value in parts.items())
     opening = (
@@ -46,7 +46,7 @@ def draw_score_bar(parts: Mapping[str, float], most: float) -> Markup:
     return Markup(f"{opening}{''.join(pieces)}</svg>")
 
 
-def part_class(name: str) -> str:
+def summand_css_class(name: str) -> str:
     """Return the class of a summand's colour: the five most telling have one each."""
     return name if name in {"words", "meaning", "related", "speaker", "date"} else "other"
 
@@ -75,12 +75,12 @@ def draw_day_bars(counts: Sequence[DayCount], chosen: date | None, address: Mapp
     by_month = (last - first).days > MAX_DAY_BARS
     parts = _group_by_month(counts, by_month=by_month)
     groups = [(day, sum(one.turns for one in ones), list(ones)) for day, ones in parts]
-    slots = _months(first, last) if by_month else (last - first).days + 1
+    slots = _count_months(first, last) if by_month else (last - first).days + 1
     width = _WIDE / max(slots, 20)
     most = max(total for _, total, _ in groups)
     bars = []
     for day, total, ones in groups:
-        slot = _months(first, day) - 1 if by_month else (day - first).days
+        slot = _count_months(first, day) - 1 if by_month else (day - first).days
         high = max(total / most * (_HIGH - 24), 3)
         when = f"{day:%B %Y}" if by_month else f"{day.day} {day:%B %Y}"
         kind = "bar chosen" if chosen in {one.day for one in ones} else "bar"
@@ -105,7 +105,7 @@ def _group_by_month(counts: Sequence[DayCount], *, by_month: bool) -> Iterable[t
     return [(month, list(ones)) for month, ones in groupby(counts, key=lambda one: one.day.replace(day=1))]
 
 
-def _months(first: date, last: date) -> int:
+def _count_months(first: date, last: date) -> int:
     return (last.year - first.year) * 12 + last.month - first.month + 1
 
 
@@ -123,23 +123,23 @@ def draw_sparkline(counts: Sequence[int], label: str) -> Markup:
 def draw_reliability(bins: Sequence[Bin]) -> Markup:
     """Return predicted probability against observed share as a chart; the diagonal is a perfect calibration."""
     dots = "".join(
-        f'<circle class="dot" cx="{_x(one.predicted):.1f}" cy="{_y(one.observed):.1f}" '
+        f'<circle class="dot" cx="{_chart_x(one.predicted):.1f}" cy="{_chart_y(one.observed):.1f}" '
         f'r="{3 + min(one.count, 60) / 12:.1f}">'
         f"<title>said {one.predicted:.0%}, true {one.observed:.0%} of {one.count}</title></circle>"
         for one in bins
     )
-    line = " ".join(f"{_x(one.predicted):.1f},{_y(one.observed):.1f}" for one in bins)
-    diagonal = f'<line class="guide" x1="{_x(0)}" y1="{_y(0)}" x2="{_x(1)}" y2="{_y(1)}"/>'
-    return _chart("Said probability", "True share", f'{diagonal}<polyline class="curve" points="{line}"/>{dots}')
+    line = " ".join(f"{_chart_x(one.predicted):.1f},{_chart_y(one.observed):.1f}" for one in bins)
+    diagonal = f'<line class="guide" x1="{_chart_x(0)}" y1="{_chart_y(0)}" x2="{_chart_x(1)}" y2="{_chart_y(1)}"/>'
+    return _draw_chart("Said probability", "True share", f'{diagonal}<polyline class="curve" points="{line}"/>{dots}')
 
 
 def draw_risk(points: Sequence[Point]) -> Markup:
     """Return the share of wrong answers against the share answered as a chart."""
-    line = " ".join(f"{_x(one.coverage):.1f},{_y(one.risk):.1f}" for one in points)
-    return _chart("Share answered", "Share of these wrong", f'<polyline class="curve" points="{line}"/>')
+    line = " ".join(f"{_chart_x(one.coverage):.1f},{_chart_y(one.risk):.1f}" for one in points)
+    return _draw_chart("Share answered", "Share of these wrong", f'<polyline class="curve" points="{line}"/>')
 
 
-def _chart(across: str, up: str, inside: str) -> Markup:
+def _draw_chart(across: str, up: str, inside: str) -> Markup:
     foot = _CHART_SIDE - _CHART_PADDING
     axes = (f'<line class="axis" x1="{_CHART_PADDING}" x2="{_CHART_SIDE}" y1="{foot}" y2="{foot}"/>'
             f'<line class="axis" x1="{_CHART_PADDING}" x2="{_CHART_PADDING}" y1="0" y2="{foot}"/>'
@@ -152,11 +152,11 @@ def _chart(across: str, up: str, inside: str) -> Markup:
     return Markup(f'<svg class="chart" viewBox="{box}" role="img" aria-label="{label}">{axes}{inside}</svg>')
 
 
-def _x(share: float) -> float:
+def _chart_x(share: float) -> float:
     return _CHART_PADDING + share * (_CHART_SIDE - _CHART_PADDING - 6)
 
 
-def _y(share: float) -> float:
+def _chart_y(share: float) -> float:
     return (_CHART_SIDE - _CHART_PADDING) - share * (_CHART_SIDE - _CHART_PADDING - 6)
 
 

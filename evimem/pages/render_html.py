@@ -22,8 +22,8 @@ from ..types.public_value import plain
 from ..types.results import Citation
 from ..types.trace import Trace
 from ..types.values import TimeSpan, Turn
-from .answer_pages import why_pictures, why_values
-from .drawings import part_class
+from .answer_pages import draw_trace_pictures, trace_page_values
+from .drawings import summand_css_class
 
 SCRIPT = "htmx-4.0.1.min.js"
 SCRIPT_SHA256 = "a0abb04f2f45a1f89d1d4844023245537e5e6014c87b144553e0607b4cc32130"
@@ -40,7 +40,7 @@ def read_stylesheet() -> str:
 
 
 @cache
-def style_name() -> str:
+def stylesheet_name() -> str:
     """Return the name under which the style sheet is served: with a digest, so that a browser may keep it."""
     return f"explorer-{sha256(read_stylesheet().encode()).hexdigest()[:12]}.css"
 
@@ -50,16 +50,16 @@ def make_environment() -> Environment:
     """Return the environment of the templates: every text is escaped, and a missing value raises."""
     made = Environment(
         loader=PackageLoader(__package__), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-        lstrip_blocks=True, finalize=_finalize,
+        lstrip_blocks=True, finalize=_keep_carriage_returns,
     )  # fmt: skip
     made.filters |= {
         "day": format_day, "clock": format_clock, "percent": format_percent, "span": format_span, "json": format_json,
         "number": format_number, "count_of": format_count, "moment": format_moment,
-        "part_class": part_class, "in_words": put_in_words,
+        "part_class": summand_css_class, "in_words": humanize_name,
     }  # fmt: skip
     made.globals |= {
         "pieces": cited_pieces, "marked_spans": mark_pieces, "shorten": shorten,
-        "style_name": style_name, "script_name": SCRIPT,
+        "style_name": stylesheet_name, "script_name": SCRIPT,
     }  # fmt: skip
     return made
 
@@ -82,16 +82,16 @@ def render_trace_file(trace: Trace, turns: list[Turn | None]) -> str:
         trace: The trace.
         turns: The turns that it found, those that are still there.
     """
-    values = why_values(trace, turns)
+    values = trace_page_values(trace, turns)
     style = read_stylesheet()
     digest = b64encode(sha256(style.encode()).digest()).decode()
     data = trace.to_json().replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
-    shown = {**values, **why_pictures(values), "style": Markup(style), "digest": digest, "data": Markup(data)}
+    shown = {**values, **draw_trace_pictures(values), "style": Markup(style), "digest": digest, "data": Markup(data)}
     page = make_environment().get_template("trace_file.html").render(shown, exported=True)
     return _INVALID_CHARACTERS.sub("\ufffd", page)
 
 
-def _finalize(value: Any) -> Any:
+def _keep_carriage_returns(value: Any) -> Any:
     """Keep carriage returns, which a browser reads as line feeds, so that a marked text is the quote."""
     if isinstance(value, str) and "\r" in value:
         return Markup(str(escape(value)).replace("\r", "&#13;"))
@@ -142,7 +142,7 @@ def format_span(time: TimeSpan | None) -> str:
     return "" if time is None else render(time)
 
 
-def put_in_words(name: str) -> str:
+def humanize_name(name: str) -> str:
     """Return a kind of answer, a tier, a path of a search or the built-in extractor in words, and any other name."""
     words = {
         "answer": "Answer", "quote": "Quotation", "abstained": "No answer", "failed": "Not finished",
@@ -169,7 +169,7 @@ def format_count(count: int | str, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def link_of(page: str, user: str | None, parameters: Mapping[str, Any]) -> str:
+def page_link(page: str, user: str | None, parameters: Mapping[str, Any]) -> str:
     """Return the address of a page with its parameters: those that are None or empty are left out."""
     given = {name: str(value) for name, value in parameters.items() if value not in (None, "")}
     query = urlencode(({"user": user} if user else {}) | given, errors="replace")

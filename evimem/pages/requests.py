@@ -40,28 +40,28 @@ class PageRequest:
     form: Mapping[str, Any] = field(default_factory=dict)
     labels: Path | None = None
 
-    def text(self, name: str) -> str:
+    def text_parameter(self, name: str) -> str:
         """Return a parameter without the spaces around it; empty where it is missing."""
         return self.query.get(name, "").strip()
 
-    def optional(self, name: str) -> str | None:
+    def optional_parameter(self, name: str) -> str | None:
         """Return a parameter, None where it is missing or empty."""
         return self.query.get(name) or None
 
-    def number(self, name: str, default: int, least: int, most: int) -> int:
+    def number_parameter(self, name: str, default: int, least: int, most: int) -> int:
         """Return a parameter as a whole number within bounds.
 
         Raises:
             InvalidQuery: It is no whole number, or out of bounds.
         """
-        given = self.text(name)
+        given = self.text_parameter(name)
         if not given:
             return default
         if not given.isascii() or not given.isdigit() or not least <= int(given[:12]) <= most:
             raise InvalidQuery(f"{name} is {given[:20]!r}; expected a whole number from {least} to {most}")
         return int(given)
 
-    def waiting_turns(self) -> int:
+    def count_waiting_turns(self) -> int:
         """Return how many turns wait to be read for facts, where they are so many that a page does not wait for them.
 
         The first call that needs facts reads them all, at some 2 ms each: a page shows those there are, and says so.
@@ -69,21 +69,23 @@ class PageRequest:
         waiting = self.memory.health().pending.get("facts", 0)
         return waiting if waiting > MAX_TURNS_WAITED_FOR else 0
 
-    def named_turns(self, name: str) -> list[Turn]:
+    def find_named_turns(self, name: str) -> list[Turn]:
         """Return the turn whose id a parameter is, else the turns that have its words: those of the user first."""
-        given = self.text(name)
+        given = self.text_parameter(name)
         if not given:
             return []
         try:
             return [self.memory.turn(given)]
         except UnknownTurn:
             found = [
-                hit.turn for hit in self.memory.search(given, k=_MAX_NAMED_SEARCHED) if _has_words(hit.turn, given)
+                hit.turn
+                for hit in self.memory.search(given, k=_MAX_NAMED_SEARCHED)
+                if _contains_all_words(hit.turn, given)
             ]
             return sorted(found, key=lambda turn: turn.role != "user")[:MAX_NAMED]
 
 
-def _has_words(turn: Turn, words: str) -> bool:
+def _contains_all_words(turn: Turn, words: str) -> bool:
     """Whether a turn has words, in any order and with any suffix."""
     said = f"{turn.text} {turn.caption or ''}"
     wanted = set(terms(words))

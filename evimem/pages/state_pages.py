@@ -36,17 +36,17 @@ _UPLOADED = "conversation"  # the folder of an uploaded file, and the name of on
 
 def preview_forgetting(request: PageRequest) -> Page:
     """Show the turns that an erasure would take, and those that would stay."""
-    kind, value = request.text("kind") or "turn", request.query.get("value", "")
+    kind, value = request.text_parameter("kind") or "turn", request.query.get("value", "")
     if kind not in _FORGET_KINDS:
         raise InvalidQuery(f"kind is {kind[:20]!r}; expected one of {', '.join(_FORGET_KINDS)}")
     if not value.strip():
-        values = {"kind": kind, "value": "", "preview": None, "words": request.text("words")}
-        return Page("forget", "Forget", values | {"found": request.named_turns("words")})
+        values = {"kind": kind, "value": "", "preview": None, "words": request.text_parameter("words")}
+        return Page("forget", "Forget", values | {"found": request.find_named_turns("words")})
     memory, store = request.memory, request.memory._core.store
-    turns = _chosen(request, kind, value)
+    turns = _select_turns_to_forget(request, kind, value)
     ids = [turn.id for turn in turns]
     total = memory.health().turns
-    traces = store.kept_traces(100, ids) if turns else ()
+    traces = store.list_traces(100, ids) if turns else ()
     preview = {
         "turns": turns[:_MAX_LISTED_TURNS],
         "count": len(turns),
@@ -54,12 +54,12 @@ def preview_forgetting(request: PageRequest) -> Page:
         "facts": len(store.facts(ids)) if turns else 0,
         "traces": [{"number": one.number, "question": one.trace.question} for one in traces],
         "stays": total - len(turns),
-        "alike": _alike(request, turns),
+        "alike": _find_similar_remaining(request, turns),
     }
     return Page("forget", "Forget", {"kind": kind, "value": value, "preview": preview})
 
 
-def form_of_forgetting(request: PageRequest) -> Page:
+def forgetting_form_page(request: PageRequest) -> Page:
     """Return the page with what was chosen to be erased, and without a preview."""
     given = request.form or request.query
     kind = str(given.get("kind", ""))
@@ -67,7 +67,7 @@ def form_of_forgetting(request: PageRequest) -> Page:
     return Page("forget", "Forget", values)
 
 
-def _chosen(request: PageRequest, kind: str, value: str) -> list[Turn]:
+def _select_turns_to_forget(request: PageRequest, kind: str, value: str) -> list[Turn]:
     memory = request.memory
     if kind == "turn":
         return [memory.turn(value)]
@@ -75,7 +75,7 @@ def _chosen(request: PageRequest, kind: str, value: str) -> list[Turn]:
     return list(islice(memory.turns(**given), _MAX_PREVIEW_TURNS))
 
 
-def _alike(request: PageRequest, turns: Sequence[Turn]) -> list[Turn]:
+def _find_similar_remaining(request: PageRequest, turns: Sequence[Turn]) -> list[Turn]:
     """Return turns that say something alike and would stay: of one or two erased turns, else it tells too little."""
     if not 0 < len(turns) <= 2:
         return []
@@ -95,19 +95,19 @@ def forget_turns(request: PageRequest) -> Page:
     if kind not in _FORGET_KINDS or not value.strip():
         raise InvalidQuery("nothing was chosen to be erased; choose on the page that shows what goes")
     memory = request.memory
-    turns = _chosen(request, kind, value)
+    turns = _select_turns_to_forget(request, kind, value)
     given: dict[str, Any] = {"turns": [value]} if kind == "turn" else {kind: value}
     report = memory.forget(**given)
     proof = {
         "read": sum(turn is not None for turn in memory._core.store.find([turn.id for turn in turns])),
         "asked": len(turns),
-        "bytes": _found_in_file(request, [turn.text for turn in turns]),
+        "bytes": _search_files_for_texts(request, [turn.text for turn in turns]),
         "left": memory.health().turns,
     }
     return Page("forgotten", "Erased", {"kind": kind, "report": report, "proof": proof})
 
 
-def _found_in_file(request: PageRequest, texts: Sequence[str]) -> Mapping[str, Any] | None:
+def _search_files_for_texts(request: PageRequest, texts: Sequence[str]) -> Mapping[str, Any] | None:
     """Look for erased texts in the bytes of the memory's files; None where there are none to look in."""
     file = Path(request.memory._core.store.name)  # on a server it names no file
     long = [text for text in texts if len(text) >= _MIN_SOUGHT_CHARACTERS][:_MAX_SOUGHT_TEXTS]
@@ -119,12 +119,12 @@ def _found_in_file(request: PageRequest, texts: Sequence[str]) -> Mapping[str, A
     size = sum(place.stat().st_size for place in places)
     if not 0 < size <= _MAX_SEARCHED_FILE_BYTES:
         return None
-    found = {text for place in places for text in _texts_in_file(place, wanted)}
+    found = {text for place in places for text in _find_texts_in_file(place, wanted)}
     stored = sum(_is_stored_elsewhere(request, text.decode("utf-8", "surrogatepass")) for text in found)
     return {"texts": len(wanted), "files": len(places), "size": size, "found": len(found), "of_other_turns": stored}
 
 
-def _texts_in_file(place: Path, wanted: Sequence[bytes]) -> Iterator[bytes]:
+def _find_texts_in_file(place: Path, wanted: Sequence[bytes]) -> Iterator[bytes]:
     """Yield those of some texts that the bytes of a file contain."""
     overlap = max(map(len, wanted))
     kept = b""
@@ -152,7 +152,7 @@ def import_file(request: PageRequest) -> Page:
         raise InvalidQuery("no file was sent; choose one that `evimem ingest` reads")
     refusals: list[RefusedItem] = []
     with TemporaryDirectory(prefix="evimem-") as folder:
-        path = Path(folder) / _UPLOADED / _file_name(name)
+        path = Path(folder) / _UPLOADED / _upload_file_name(name)
         path.parent.mkdir()
         path.write_bytes(content)
         (found,) = load(path, refuse=refusals.append)
@@ -171,7 +171,7 @@ def import_file(request: PageRequest) -> Page:
     return Page("import", "Imported", values)
 
 
-def _file_name(name: str) -> str:
+def _upload_file_name(name: str) -> str:
     """Return the name under which an upload is read: its own, which names its session, without folders."""
     own = "".join(char for char in name.replace("\\", "/").rpartition("/")[2] if char.isprintable())
     fits = own.encode("utf-8", "ignore")[-_MAX_NAME_BYTES:].decode("utf-8", "ignore")
@@ -180,7 +180,7 @@ def _file_name(name: str) -> str:
 
 def show_corrections(request: PageRequest) -> Page:
     """Show the questions that were marked."""
-    rows = _labelled_questions(request.labels) if request.labels else []
+    rows = _read_labelled_questions(request.labels) if request.labels else []
     values = {
         "file": None if request.labels is None else request.labels.name,
         "questions": rows,
@@ -201,7 +201,7 @@ def mark_hit(request: PageRequest) -> Page:
         raise InvalidQuery("corrections are not kept here; open one memory in a file, or give --labels FILE")
     if not question or mark not in HIT_MARKS:
         raise InvalidQuery(f"a correction needs a question and one of {', '.join(HIT_MARKS)}")
-    rows = {row["question"]: row for row in _labelled_questions(labels)}
+    rows = {row["question"]: row for row in _read_labelled_questions(labels)}
     row = rows.setdefault(question, {"question": question, "answerable": False, "marks": {}})
     row["marks"] = {**row.get("marks", {}), turn_id: mark}
     row["answerable"] = "right" in row["marks"].values()
@@ -215,7 +215,7 @@ def _is_answerable(row: Mapping[str, Any]) -> bool:
     return bool(row.get("answerable", row.get("answer") is not None))
 
 
-def _labelled_questions(labels: Path) -> list[dict[str, Any]]:
+def _read_labelled_questions(labels: Path) -> list[dict[str, Any]]:
     if not labels.exists():
         return []
     rows = [json.loads(line) for line in labels.read_bytes().splitlines() if line.strip()]
@@ -226,19 +226,19 @@ def show_health(request: PageRequest) -> Page:
     """Show the queue, failures, sizes, and how well probabilities are calibrated."""
     memory = request.memory
     found = memory.calibration()
-    stats = memory._core.store.stats() if request.waiting_turns() else memory.stats()
+    stats = memory._core.store.stats() if request.count_waiting_turns() else memory.stats()
     values = {"health": memory.health(), "stats": stats, "calibration": found}
-    return Page("health", "Health", values, {} if found is None else _charts(found))
+    return Page("health", "Health", values, {} if found is None else _draw_calibration_charts(found))
 
 
-def _charts(found: Any) -> dict[str, Any]:
+def _draw_calibration_charts(found: Any) -> dict[str, Any]:
     return {
         "reliability": drawings.draw_reliability(found.reliability),
         "risk": drawings.draw_risk(found.curve),
     }
 
 
-def tend_memory(request: PageRequest) -> Page:
+def enrich_or_check(request: PageRequest) -> Page:
     """Process queued jobs, or verify the whole memory, and show its health."""
     action = str(request.form.get("action", ""))
     if action == "enrich":

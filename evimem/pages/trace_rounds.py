@@ -36,7 +36,7 @@ class Requirement(PublicValue):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Round(PublicValue):
+class TraceRound(PublicValue):
     """One round of a loop: searches, new turns by path, newly supported requirements, and the verdict.
 
     Attributes:
@@ -77,7 +77,7 @@ class TraceView(PublicValue):
     """
 
     requirements: tuple[Requirement, ...]
-    rounds: tuple[Round, ...]
+    rounds: tuple[TraceRound, ...]
     threshold: float | None
     sufficiency: float | None
     steps: tuple[str, ...]
@@ -87,18 +87,18 @@ class TraceView(PublicValue):
 
 def read_rounds(trace: Trace) -> TraceView:
     """Return a trace as rounds."""
-    detail = _detail(trace, "analyse")
-    requirements = _requirements(trace, detail)
+    detail = _last_action_detail(trace, "analyse")
+    requirements = _read_requirements(trace, detail)
     first = {one.id: one.round for one in requirements}
     texts = {one.id: one.text for one in requirements}
     rounds = tuple(
-        _round(number, list(events), first, texts)
+        _read_round(number, list(events), first, texts)
         for number, events in groupby((one for one in trace if one.iteration), key=lambda one: one.iteration)
     )
     budget = detail.get("budget") or {}
     below = budget.get("abstain_below")
     judged = [one for one in trace if isinstance(one, Judged)]
-    outcome = _outcome(trace)
+    outcome = _outcome_detail(trace)
     return TraceView(
         requirements,
         rounds,
@@ -110,12 +110,12 @@ def read_rounds(trace: Trace) -> TraceView:
     )
 
 
-def _detail(trace: Trace, action: str) -> Mapping[str, Any]:
+def _last_action_detail(trace: Trace, action: str) -> Mapping[str, Any]:
     found = [one.detail for one in trace if isinstance(one, Acted) and one.action == action]
     return found[-1] if found else {}
 
 
-def _outcome(trace: Trace) -> Mapping[str, Any]:
+def _outcome_detail(trace: Trace) -> Mapping[str, Any]:
     """Return the detail of the last answer or abstention, with its kind; of a trace without either it is "failed"."""
     for event in reversed(trace.events):
         if isinstance(event, Acted) and event.action in ("answer", "abstain"):
@@ -123,7 +123,7 @@ def _outcome(trace: Trace) -> Mapping[str, Any]:
     return {"kind": "failed"}
 
 
-def _requirements(trace: Trace, detail: Mapping[str, Any]) -> tuple[Requirement, ...]:
+def _read_requirements(trace: Trace, detail: Mapping[str, Any]) -> tuple[Requirement, ...]:
     named: dict[str, tuple[str, str]] = {
         one["id"]: (one["text"], one["kind"]) for one in detail.get("requirements") or () if isinstance(one, dict)
     }
@@ -148,14 +148,16 @@ def _requirements(trace: Trace, detail: Mapping[str, Any]) -> tuple[Requirement,
     )
 
 
-def _round(number: int, events: list[Event], first: Mapping[str, int | None], texts: Mapping[str, str]) -> Round:
+def _read_round(
+    number: int, events: list[Event], first: Mapping[str, int | None], texts: Mapping[str, str]
+) -> TraceRound:
     gaps = [one for one in events if isinstance(one, GapsChanged)]
     judged = [one for one in events if isinstance(one, Judged)]
     stopped = [one.reason for one in events if isinstance(one, Stopped)]
     new = {each: None for one in gaps for each in one.supported if first.get(each) == number}
     found = {turn: None for one in events if isinstance(one, Found) for turn in one.turns}
     missing = judged[-1].gaps if judged else gaps[-1].open if gaps else ()
-    return Round(
+    return TraceRound(
         number,
         tuple(one for one in events if isinstance(one, Queried)),
         tuple(found),

@@ -35,13 +35,13 @@ _MAX_COUNTED_TRACES = 100  # kept traces that a correction takes
 
 def search_turns(request: PageRequest) -> Page:
     """Show the turns that match a query with the parts of their scores, facets, and the rank of a named turn."""
-    query, k = request.text("q"), request.number("k", 10, 1, 100)
+    query, k = request.text_parameter("q"), request.number_parameter("k", 10, 1, 100)
     if not query:
         return Page("search", "Search", {"query": "", "hits": []})
-    given = {name: request.optional(name) for name in ("speaker", "role", "session")}
-    where, month = _where(request.text("where")), request.text("month")
+    given = {name: request.optional_parameter(name) for name in ("speaker", "role", "session")}
+    where, month = _parse_conditions(request.text_parameter("where")), request.text_parameter("month")
     filters: dict[str, Any] = {**given, "where": where}
-    named = request.named_turns("why")
+    named = request.find_named_turns("why")
     deep = MAX_RANK if month or named else max(FACET_TURNS, k)
     found = request.memory.search(query, k=deep, **filters)
     if month:
@@ -52,26 +52,26 @@ def search_turns(request: PageRequest) -> Page:
         "k": k,
         "filters": {name: value for name, value in {**filters, "month": month}.items() if value},
         "hits": hits,
-        "facets": _facets([hit.turn for hit in found[:FACET_TURNS]]),
+        "facets": _count_facets([hit.turn for hit in found[:FACET_TURNS]]),
         "counted": min(len(found), FACET_TURNS),
     }
     if named:
-        values["named"] = _rank_of(named[0], found, hits, {**given, "month": month}, where)
+        values["named"] = _explain_rank(named[0], found, hits, {**given, "month": month}, where)
         values["candidates"] = named[1:]
         if values["named"]["hit"] is None and not values["named"]["barred"]:
-            values["named"] |= _score_of(request, named[0], hits)
+            values["named"] |= _score_distant_turn(request, named[0], hits)
     most = max((sum(max(part, 0) for part in hit.parts.values()) for hit in found), default=1.0) or 1.0
     return Page(
         "search", query, values, {"bars": {hit.turn.id: drawings.draw_score_bar(hit.parts, most) for hit in hits}}
     )
 
 
-def form_of_search(request: PageRequest) -> Page:
+def search_form_page(request: PageRequest) -> Page:
     """Return the page of a search with its words and without hits."""
-    return Page("search", "Search", {"query": request.text("q"), "hits": []})
+    return Page("search", "Search", {"query": request.text_parameter("q"), "hits": []})
 
 
-def _where(text: str) -> Mapping[str, Any] | None:
+def _parse_conditions(text: str) -> Mapping[str, Any] | None:
     if not text:
         return None
     try:
@@ -83,7 +83,7 @@ def _where(text: str) -> Mapping[str, Any] | None:
     return given
 
 
-def _facets(turns: Sequence[Turn]) -> list[dict[str, Any]]:
+def _count_facets(turns: Sequence[Turn]) -> list[dict[str, Any]]:
     """Return the values by which turns differ, with counts: each value with the parameter that selects it."""
     columns: list[tuple[str, str, list[str]]] = [
         ("Speaker", "speaker", [turn.speaker for turn in turns]),
@@ -100,17 +100,17 @@ def _facets(turns: Sequence[Turn]) -> list[dict[str, Any]]:
     facets = []
     for title, name, column in columns:
         counts = Counter(column).most_common(_MAX_FACET_VALUES)
-        values = [{"value": value, "label": _label(value, name), "count": count} for value, count in counts]
+        values = [{"value": value, "label": _facet_label(value, name), "count": count} for value, count in counts]
         if len(values) > 1 or name == "where":
             facets.append({"title": title, "name": name, "values": values})
     return facets
 
 
-def _label(value: str, name: str) -> str:
+def _facet_label(value: str, name: str) -> str:
     return str(next(iter(json.loads(value).values()))) if name == "where" else value
 
 
-def _rank_of(
+def _explain_rank(
     turn: Turn, found: Sequence[Hit], shown: Sequence[Hit], given: Mapping[str, str | None], where: Any
 ) -> dict[str, Any]:
     """Return the rank of a turn, or why it has none, and how it falls short of the last turn that is shown."""
@@ -133,23 +133,23 @@ def _rank_of(
         told["reason"] = f"It is shown, at rank {rank}."
         return told
     last = shown[-1]
-    told["short"] = _shortfall(hit, last)
+    told["short"] = _score_shortfall(hit, last)
     told["reason"] = (
         f"Rank {rank}: it scores {hit.score:.3f}, the last turn shown (rank {len(shown)}) {last.score:.3f}."
     )
     return told
 
 
-def _shortfall(hit: Hit, last: Hit) -> list[dict[str, Any]]:
+def _score_shortfall(hit: Hit, last: Hit) -> list[dict[str, Any]]:
     """Return the parts of its score by which a hit falls short of another, the largest first."""
     names = {*hit.parts, *last.parts}
     short = sorted((hit.parts.get(name, 0.0) - last.parts.get(name, 0.0), name) for name in names)
     return [{"part": name, "by": by} for by, name in short if by < -0.0005]
 
 
-def _score_of(request: PageRequest, turn: Turn, shown: Sequence[Hit]) -> dict[str, Any]:
+def _score_distant_turn(request: PageRequest, turn: Turn, shown: Sequence[Hit]) -> dict[str, Any]:
     """Return the score of a turn that is far down, from a search of its session."""
-    within = request.memory.search(request.text("q"), k=FACET_TURNS, session=turn.session)
+    within = request.memory.search(request.text_parameter("q"), k=FACET_TURNS, session=turn.session)
     hit = next((one for one in within if one.turn.id == turn.id), None)
     if hit is None or not shown:
         return {}
@@ -157,7 +157,7 @@ def _score_of(request: PageRequest, turn: Turn, shown: Sequence[Hit]) -> dict[st
     return {
         "reason": f"{reason}(rank {len(shown)}) {shown[-1].score:.3f}.",
         "hit": hit,
-        "short": _shortfall(hit, shown[-1]),
+        "short": _score_shortfall(hit, shown[-1]),
     }
 
 
@@ -165,8 +165,8 @@ def show_turn(request: PageRequest) -> Page:
     """Show a turn verbatim with its facts, dates, links and jobs, and the traces that read it."""
     memory, store = request.memory, request.memory._core.store
     turn = memory.turn(request.query.get("id", ""))
-    near = request.number("around", 3, 0, 20)
-    waiting = request.waiting_turns()
+    near = request.number_parameter("around", 3, 0, 20)
+    waiting = request.count_waiting_turns()
     facts = store.facts([turn.id]) if waiting else memory.facts([turn.id])
     times = locate_times(turn.text, turn.time, memory._core.conventions)
     dates = [
@@ -177,8 +177,8 @@ def show_turn(request: PageRequest) -> Page:
     near_by = store.expand([turn.id], _MAX_LINKED) if waiting else memory.neighbours(turn.id, _MAX_LINKED)
     linked = [hit for hit in near_by if hit.path != "edge:next"]
     citing = [
-        {"number": one.number, "question": one.trace.question, "cited": turn.id in _cited_ids(one.trace)}
-        for one in store.kept_traces(_MAX_CITING, [turn.id])
+        {"number": one.number, "question": one.trace.question, "cited": turn.id in _cited_turn_ids(one.trace)}
+        for one in store.list_traces(_MAX_CITING, [turn.id])
     ]
     values = {
         "turn": turn,
@@ -187,7 +187,7 @@ def show_turn(request: PageRequest) -> Page:
         "dates": dates,
         "linked": linked,
         "traces": citing,
-        "jobs": store.jobs_of(turn.id),
+        "jobs": store.jobs_of_turn(turn.id),
         "waiting": waiting,
     }
     marks = [(one.start, one.end) for one in times]
@@ -196,12 +196,12 @@ def show_turn(request: PageRequest) -> Page:
         f"{turn.speaker}, {turn.time:%Y-%m-%d}",
         values,
         {"marks": marks, "filed": [fact.object for fact in facts if fact.kind == LABEL],
-         "corrected": _corrected_at(turn),
+         "corrected": _correction_time(turn),
          "noted": {name: value for name, value in turn.metadata.items() if name != CORRECTED_AT}},
     )  # fmt: skip
 
 
-def _corrected_at(turn: Turn) -> datetime | None:
+def _correction_time(turn: Turn) -> datetime | None:
     """Return when the words of a turn were corrected; None where they never were."""
     given = turn.metadata.get(CORRECTED_AT)
     try:
@@ -210,7 +210,7 @@ def _corrected_at(turn: Turn) -> datetime | None:
         return None
 
 
-def _cited_ids(trace: Iterable[Any]) -> set[str]:
+def _cited_turn_ids(trace: Iterable[Any]) -> set[str]:
     """Return the ids of the turns that the answer of a trace cites."""
     details = [event.detail for event in trace if getattr(event, "action", None) == "answer"]
     return {turn_id for detail in details for turn_id in detail.get("citations") or ()}
@@ -218,38 +218,38 @@ def _cited_ids(trace: Iterable[Any]) -> set[str]:
 
 def edit_turn(request: PageRequest) -> Page:
     """Give a turn another text, and show it with what was erased of the old one."""
-    turn_id, text = str(request.form.get("id", "")), _sent_text(request)
+    turn_id, text = str(request.form.get("id", "")), _read_sent_text(request)
     memory, store = request.memory, request.memory._core.store
-    facts, traces = len(store.facts([turn_id])), len(store.kept_traces(_MAX_COUNTED_TRACES, [turn_id]))
+    facts, traces = len(store.facts([turn_id])), len(store.list_traces(_MAX_COUNTED_TRACES, [turn_id]))
     (status,) = memory.update(turn_id, text).statuses
     saved = {"same": 1} if status.outcome == "exists" else {
-        "facts": facts, "traces": traces - len(store.kept_traces(_MAX_COUNTED_TRACES, [turn_id]))}  # fmt: skip
+        "facts": facts, "traces": traces - len(store.list_traces(_MAX_COUNTED_TRACES, [turn_id]))}  # fmt: skip
     address = urlencode({"id": turn_id, "saved": 1, **saved})
     return Page("turn", "Saved", {"id": turn_id}, go_to=f"turn?{address}")
 
 
-def _sent_text(request: PageRequest) -> str:
+def _read_sent_text(request: PageRequest) -> str:
     return str(request.form.get("text", "")).replace("\r\n", "\n")
 
 
-def form_of_turn(request: PageRequest) -> Page:
+def turn_form_page(request: PageRequest) -> Page:
     """Return the page of a turn with the text that was sent for it; of a turn that is not there, a form for its id."""
     turn_id = request.query.get("id") or str(request.form.get("id", ""))
     try:
         page = show_turn(replace(request, query={"id": turn_id}))
     except UnknownTurn:
         return Page("problem", "Turn", {"kind": "UnknownTurn"})
-    return replace(page, shown={**page.shown, "draft": _sent_text(request) or page.values["turn"].text})
+    return replace(page, shown={**page.shown, "draft": _read_sent_text(request) or page.values["turn"].text})
 
 
 def show_people(request: PageRequest) -> Page:
     """Show the facts about a person or thing; without a name, the names in the memory."""
-    name, store = request.text("name"), request.memory._core.store
+    name, store = request.text_parameter("name"), request.memory._core.store
     if not name:
-        speakers, things = store.speaker_counts(_MAX_NAMES), store.subject_counts(_MAX_NAMES)
-        named = {"name": "", "speakers": speakers, "things": things, "waiting": request.waiting_turns()}
+        speakers, things = store.count_turns_by_speaker(_MAX_NAMES), store.count_facts_by_subject(_MAX_NAMES)
+        named = {"name": "", "speakers": speakers, "things": things, "waiting": request.count_waiting_turns()}
         return Page("people", "People and things", named)
-    waiting = request.waiting_turns()
+    waiting = request.count_waiting_turns()
     known = store.about(name, _MAX_FACTS).facts if waiting else request.memory.facts(about=name)
     facts = [fact for fact in statements(known) if fact.predicate != ALSO_KNOWN_AS]
     shown = facts[:_MAX_FACTS]
@@ -266,14 +266,14 @@ def show_people(request: PageRequest) -> Page:
         "facts": shown,
         "total": len(facts),
         "replaced": replaced,
-        "beside": _side_by_side(facts),
+        "beside": _group_contradicting_facts(facts),
         "turns": turns,
         "waiting": waiting,
     }
     return Page("people", name, values)
 
 
-def _side_by_side(facts: Sequence[Fact]) -> list[dict[str, Any]]:
+def _group_contradicting_facts(facts: Sequence[Fact]) -> list[dict[str, Any]]:
     """Return the facts of one subject and predicate that differ in their object, none of them replaced."""
     groups: dict[tuple[str, str], list[Fact]] = defaultdict(list)
     for fact in facts:
@@ -289,17 +289,17 @@ def _side_by_side(facts: Sequence[Fact]) -> list[dict[str, Any]]:
 def show_timeline(request: PageRequest) -> Page:
     """Show the turns by day as a picture, and the sessions of one month by day."""
     memory, store = request.memory, request.memory._core.store
-    counts = store.days()
+    counts = store.count_turns_by_day()
     if not counts:
         return Page("timeline", "Time line", {"days": (), "month": None, "sessions": []})
-    day = _day(request.text("day"))
-    chosen = day or _month(request.text("month"))
+    day = _parse_day(request.text_parameter("day"))
+    chosen = day or _parse_month(request.text_parameter("month"))
     month = (chosen or counts[-1].day).replace(day=1)
     begins = month if chosen else counts[0].day
-    first, following = _start(begins, memory), _start(_next(month), memory)
-    sessions = store.sessions(first, following, _MAX_SESSIONS if chosen else _MAX_LATEST)
+    first, following = _start_of_day(begins, memory), _start_of_day(_next_month(month), memory)
+    sessions = store.summarize_sessions(first, following, _MAX_SESSIONS if chosen else _MAX_LATEST)
     months = sorted({one.day.replace(day=1) for one in counts})
-    lengths = _lengths(request, sessions, first, following)
+    lengths = _turn_lengths_by_session(request, sessions, first, following)
     by_day = [
         {"day": each, "sessions": list(held)} for each, held in groupby(sessions, key=lambda one: one.first.date())
     ]
@@ -324,7 +324,7 @@ def request_link(page: str, request: PageRequest, **parameters: str) -> str:
     return f"{page}?{urlencode({**user, **parameters})}"
 
 
-def _lengths(
+def _turn_lengths_by_session(
     request: PageRequest, sessions: Sequence[SessionSummary], after: datetime, before: datetime
 ) -> dict[str, list[int]]:
     """Return the lengths of the turns of a month's sessions, in characters; none where there are very many."""
@@ -337,17 +337,17 @@ def _lengths(
     return lengths
 
 
-def _start(day: date, memory: Any) -> datetime:
+def _start_of_day(day: date, memory: Any) -> datetime:
     """Return the beginning of a day in the convention of the memory's times."""
     last = memory._core.store.roster().last
     return datetime(day.year, day.month, day.day, tzinfo=last.tzinfo if last else None)
 
 
-def _next(month: date) -> date:
+def _next_month(month: date) -> date:
     return (month + timedelta(32)).replace(day=1)
 
 
-def _day(text: str) -> date | None:
+def _parse_day(text: str) -> date | None:
     if not text:
         return None
     try:
@@ -356,20 +356,20 @@ def _day(text: str) -> date | None:
         raise InvalidQuery(f"day is {text[:20]!r}; expected a date such as 2024-03-12") from error
 
 
-def _month(text: str) -> date | None:
-    return _day(f"{text}-01") if text else None
+def _parse_month(text: str) -> date | None:
+    return _parse_day(f"{text}-01") if text else None
 
 
 def list_turns(request: PageRequest) -> Page:
     """List the turns of a session, a day or a speaker, a page at a time, in dialogue order."""
-    memory, day = request.memory, _day(request.text("day"))
-    given: dict[str, Any] = {name: request.optional(name) for name in ("session", "speaker", "role")}
+    memory, day = request.memory, _parse_day(request.text_parameter("day"))
+    given: dict[str, Any] = {name: request.optional_parameter(name) for name in ("session", "speaker", "role")}
     bounds: dict[str, Any] = {}
     if day is not None:
-        bounds = {"after": _start(day, memory), "before": _start(day + timedelta(1), memory)}
-    if request.text("after"):
-        bounds["after"] = request.text("after")
-    skip = request.number("skip", 0, 0, 10_000)
+        bounds = {"after": _start_of_day(day, memory), "before": _start_of_day(day + timedelta(1), memory)}
+    if request.text_parameter("after"):
+        bounds["after"] = request.text_parameter("after")
+    skip = request.number_parameter("skip", 0, 0, 10_000)
     page = list(islice(memory.turns(**given, **bounds, limit=skip + _PAGE_TURNS + 1), skip, None))
     shown = page[:_PAGE_TURNS]
     more = None
@@ -379,9 +379,9 @@ def list_turns(request: PageRequest) -> Page:
         more = {"after": last.isoformat(), "skip": same + (skip if same == len(shown) else 0)}
     values = {"filters": {**given, "day": day}, "turns": shown, "more": more}
     title = str(day or given["session"] or given["speaker"] or "Turns")
-    return Page("turns", title, values, {"days_of": list(_by_day(shown))})
+    return Page("turns", title, values, {"days_of": list(_group_turns_by_day(shown))})
 
 
-def _by_day(turns: Sequence[Turn]) -> Iterator[tuple[date, list[Turn]]]:
+def _group_turns_by_day(turns: Sequence[Turn]) -> Iterator[tuple[date, list[Turn]]]:
     for day, held in groupby(turns, key=lambda turn: turn.time.date()):
         yield day, list(held)

@@ -67,7 +67,7 @@ def form_token(token: str) -> str:
     return hmac.new(token.encode("utf-8", "replace"), b"evimem explorer form", sha256).hexdigest()
 
 
-class Gate:
+class VisitorGate:
     """ASGI middleware: lets in known tokens only, and sets the headers of every response.
 
     A token comes in a cookie, as `?token=` of an address (which is exchanged for the cookie at once, so that it stands
@@ -107,7 +107,7 @@ class Gate:
             await self._app(scope, receive, send)
             return
         signs_in = scope["path"] == SIGN_IN_PATH and scope["method"] == "POST"
-        answer = self._refusal(scope)
+        answer = self._refuse_request(scope)
         if signs_in and answer is None:
             answer = await self._sign_in(Request(scope, receive))
 
@@ -122,27 +122,27 @@ class Gate:
 
         await (answer or self._app)(scope, receive, send_with_headers)
 
-    def _refusal(self, scope: Scope) -> Response | None:
+    def _refuse_request(self, scope: Scope) -> Response | None:
         """Return the response to a request that is not let in, or that brings its token in the address."""
         request = HTTPConnection(scope)
         host = request.headers.get("host", "")
         if self._hosts is not None and host not in self._hosts:
             return PlainTextResponse("This explorer is not served under this name of a host.\n", 421)
         if scope["path"] == SIGN_IN_PATH and scope["method"] == "POST":
-            return None if _same_origin(request.headers, host) else _of_another_site()
+            return None if _has_same_origin(request.headers, host) else _cross_site_refusal()
         given = request.query_params.get("token") if scope["method"] in _SAFE_METHODS else None
         scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
         token = given or (bearer if scheme.lower() == "bearer" else "") or request.cookies.get(self._cookie, "")
         visitor = self._admit(token) if token else None
         if visitor is None:
             return None if scope["path"].startswith(STATIC_PATH) else self._refuse_unknown(request)
-        if scope["method"] not in _SAFE_METHODS and not _same_origin(request.headers, host):
-            return _of_another_site()
+        if scope["method"] not in _SAFE_METHODS and not _has_same_origin(request.headers, host):
+            return _cross_site_refusal()
         scope["visitor"], scope["form_token"] = visitor, form_token(token)
         if given is None:
             return None
         kept = [pair for pair in parse_qsl(request.url.query, keep_blank_values=True) if pair[0] != "token"]
-        return self.let_in(token, f"{scope['path']}?{urlencode(kept)}".rstrip("?"), request.url.scheme)
+        return self.sign_in_response(token, f"{scope['path']}?{urlencode(kept)}".rstrip("?"), request.url.scheme)
 
     async def _sign_in(self, request: Request) -> Response:
         """Give a browser the cookie of the token that its form holds."""
@@ -153,9 +153,9 @@ class Gate:
             token = str(form.get("token", "")).strip()
         if not token or self._admit(token) is None:
             return self._refuse_unknown(request)
-        return self.let_in(token, "ask", request.url.scheme)
+        return self.sign_in_response(token, "ask", request.url.scheme)
 
-    def let_in(self, token: str, address: str, scheme: str) -> Response:
+    def sign_in_response(self, token: str, address: str, scheme: str) -> Response:
         """Return the response that gives a browser its cookie, and sends it on to an address of the explorer."""
         answer = RedirectResponse(address, 303)
         secure = scheme == "https"
@@ -169,11 +169,11 @@ class Gate:
         return PlainTextResponse(_NO_TOKEN_MESSAGE, 401)
 
 
-def _of_another_site() -> Response:
+def _cross_site_refusal() -> Response:
     return PlainTextResponse("This form was sent from another site; nothing was changed.\n", 403)
 
 
-def _same_origin(headers: Headers, host: str) -> bool:
+def _has_same_origin(headers: Headers, host: str) -> bool:
     """Whether a browser says that a form comes from this host; a program that sends a token says nothing of it."""
     site, origin = headers.get("sec-fetch-site"), headers.get("origin")
     if site is not None and site != "same-origin":

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import orjson
 
 from ..db.tables import Tables
-from ..db.turn_sql import first_last_and_count
+from ..db.turn_sql import select_first_last_and_count
 from ..errors import InvalidQuery, InvalidTurn, shown
 from ..types.public_value import json_bytes
 from ..types.values import ROLES, Fact, Turn, instant
@@ -31,16 +31,16 @@ class LocalTimes:
     zone: tzinfo | None = None
     aware: bool = True
 
-    def read(self, time: datetime) -> datetime:
+    def to_local(self, time: datetime) -> datetime:
         """Return a time as one of the memory's kind. Raise OverflowError for one at the edge of the calendar."""
-        given = fixed_offset(time)
+        given = with_fixed_offset(time)
         if self.zone is None:
             return given
         if given.tzinfo is None:
-            return fixed_offset(given.replace(tzinfo=self.zone)) if self.aware else given
-        return self._written(given.astimezone(self.zone))
+            return with_fixed_offset(given.replace(tzinfo=self.zone)) if self.aware else given
+        return self._with_fixed_offset(given.astimezone(self.zone))
 
-    def now(self, seconds: float, *, naive: bool) -> datetime:
+    def local_now(self, seconds: float, *, naive: bool) -> datetime:
         """Return a moment, in seconds since 1970, as a time of the memory's kind, which `naive` is without a zone.
 
         Without a zone, an aware time is one of UTC, and a naive one is read in the zone of the machine. Raise
@@ -48,24 +48,24 @@ class LocalTimes:
         """
         if self.zone is None:
             return datetime.fromtimestamp(seconds, None if naive else timezone.utc).replace(fold=0)
-        return self._written(datetime.fromtimestamp(seconds, self.zone))
+        return self._with_fixed_offset(datetime.fromtimestamp(seconds, self.zone))
 
-    def _written(self, local: datetime) -> datetime:
-        return fixed_offset(local) if self.aware else local.replace(tzinfo=None, fold=0)
+    def _with_fixed_offset(self, local: datetime) -> datetime:
+        return with_fixed_offset(local) if self.aware else local.replace(tzinfo=None, fold=0)
 
-    def read_fact(self, fact: Fact) -> Fact:
-        """Return a fact with the edges of its event read. Raise OverflowError as `read`."""
+    def localize_fact(self, fact: Fact) -> Fact:
+        """Return a fact with the edges of its event as `to_local` reads times. Raise OverflowError as that."""
         if fact.event is None or fact.event.start is None or fact.event.end is None:
             return fact
         return replace(
-            fact, event=replace(fact.event, start=self.read(fact.event.start), end=self.read(fact.event.end))
+            fact, event=replace(fact.event, start=self.to_local(fact.event.start), end=self.to_local(fact.event.end))
         )
 
 
 AS_GIVEN = LocalTimes()
 
 
-def fixed_offset(time: datetime) -> datetime:
+def with_fixed_offset(time: datetime) -> datetime:
     """Return a time with its offset instead of a zone, as it is read back from a file: derived values are then equal.
 
     Raise ValueError, TypeError or OverflowError for an offset that a tzinfo of the caller cannot give.
@@ -73,7 +73,7 @@ def fixed_offset(time: datetime) -> datetime:
     return time if time.tzinfo is None else datetime.fromisoformat(datetime.isoformat(time))
 
 
-def zone_of(name: object) -> tzinfo:
+def parse_timezone(name: object) -> tzinfo:
     """Return the zone of an IANA name such as "Europe/Madrid". Raise InvalidQuery for any other value."""
     try:
         if isinstance(name, str):
@@ -103,24 +103,26 @@ class TurnValidator:
         """
         if not isinstance(turn, Turn):
             raise InvalidTurn(f"a turn is of type {type(turn).__name__}; expected an evimem.Turn")
-        time = _time(turn, times)
-        speaker = _name("speaker", turn.speaker)
-        session = _name("session", turn.session or time.date().isoformat())
-        _text(turn)
+        time = _check_time(turn, times)
+        speaker = _check_name("speaker", turn.speaker)
+        session = _check_name("session", turn.session or time.date().isoformat())
+        _check_text(turn)
         whole = replace(
             turn,
             session=session,
             speaker=speaker,
             time=time,
-            role=_role(turn.role, speaker),
-            metadata=_metadata(turn),
+            role=_check_role(turn.role, speaker),
+            metadata=_check_metadata(turn),
         )
-        _whole_size(whole)
+        _check_size(whole)
         # The time as it is given: the id of content is the same in a memory that gets a timezone later.
-        given = time if None in (turn.time.tzinfo, time.tzinfo) else fixed_offset(turn.time)
-        return replace(whole, id=_name("id", turn.id) if turn.id else self._digest_id(whole, given.isoformat()))
+        given = time if None in (turn.time.tzinfo, time.tzinfo) else with_fixed_offset(turn.time)
+        return replace(
+            whole, id=_check_name("id", turn.id) if turn.id else self._make_content_id(whole, given.isoformat())
+        )
 
-    def _digest_id(self, turn: Turn, time: str) -> str:
+    def _make_content_id(self, turn: Turn, time: str) -> str:
         content = blake2b(digest_size=15)
         for part in (turn.session, turn.speaker, time, turn.text, turn.caption or ""):
             content.update(part.encode("utf-8", "surrogatepass") + b"\x1f")
@@ -129,11 +131,11 @@ class TurnValidator:
         return f"{content.hexdigest()}-{occurrence}" if occurrence else content.hexdigest()
 
 
-def _time(turn: Turn, times: LocalTimes) -> datetime:
+def _check_time(turn: Turn, times: LocalTimes) -> datetime:
     given: Any = turn.time
     if isinstance(given, datetime):
         try:
-            return times.read(given)
+            return times.to_local(given)
         except (ValueError, TypeError, OverflowError) as error:
             raise InvalidTurn(
                 f"the time of turn {shown(turn.id)} cannot be read in the memory's timezone ({error}); expected one "
@@ -145,7 +147,7 @@ def _time(turn: Turn, times: LocalTimes) -> datetime:
     )
 
 
-def _name(what: str, value: Any) -> str:
+def _check_name(what: str, value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
         raise InvalidTurn(f"{what} is {shown(value)}; expected a non-empty string")
     if len(value) > MAX_NAME:
@@ -157,13 +159,13 @@ def _name(what: str, value: Any) -> str:
     return value
 
 
-def _text(turn: Turn) -> None:
+def _check_text(turn: Turn) -> None:
     for what, value in (("text", turn.text), ("caption", turn.caption)):
         if value is None and what == "caption":
             continue
         if not isinstance(value, str):
             raise InvalidTurn(f"{what} of turn {shown(turn.id)} is {type(value).__name__}; expected a string")
-        size = _bytes(value)
+        size = _count_bytes(value)
         if size > MAX_TEXT:
             raise InvalidTurn(
                 f"{what} of turn {shown(turn.id)} has {size} bytes of UTF-8; at most {MAX_TEXT} are kept a turn: split "
@@ -175,10 +177,10 @@ def _text(turn: Turn) -> None:
         )
 
 
-def _whole_size(turn: Turn) -> None:
+def _check_size(turn: Turn) -> None:
     if turn.caption is None and not turn.metadata:
         return  # the size of the text alone was checked
-    parts = {"text": _bytes(turn.text), "caption": _bytes(turn.caption or "")}
+    parts = {"text": _count_bytes(turn.text), "caption": _count_bytes(turn.caption or "")}
     parts["metadata"] = len(json_bytes(turn.metadata)) if turn.metadata else 0
     if sum(parts.values()) > MAX_TEXT:
         found = ", ".join(f"{size} of {what}" for what, size in parts.items() if size)
@@ -188,11 +190,11 @@ def _whole_size(turn: Turn) -> None:
         )
 
 
-def _bytes(text: str) -> int:
+def _count_bytes(text: str) -> int:
     return len(text.encode("utf-8", "surrogatepass"))
 
 
-def _role(role: str | None, speaker: str) -> str:
+def _check_role(role: str | None, speaker: str) -> str:
     if role is None:
         return speaker.casefold() if speaker.casefold() in ROLES else "user"
     if role not in ROLES:
@@ -200,7 +202,7 @@ def _role(role: str | None, speaker: str) -> str:
     return role
 
 
-def _metadata(turn: Turn) -> dict[str, Any]:
+def _check_metadata(turn: Turn) -> dict[str, Any]:
     try:
         kept = orjson.loads(json_bytes(dict(turn.metadata or {}), sort_keys=True))
     except (TypeError, ValueError) as error:
@@ -210,7 +212,7 @@ def _metadata(turn: Turn) -> dict[str, Any]:
     return dict(kept)
 
 
-def settle_timezone(db: Tables, name: str | None) -> LocalTimes:
+def fix_timezone(db: Tables, name: str | None) -> LocalTimes:
     """Record the timezone in which naive times are read, or take the recorded one; return how times are read.
 
     A memory that holds naive times keeps them, and aware ones become naive local times of the zone. Every other memory
@@ -220,20 +222,20 @@ def settle_timezone(db: Tables, name: str | None) -> LocalTimes:
     Raises:
         InvalidQuery: The name is that of no zone, or the memory holds turns read in another one.
     """
-    zone = None if name is None else zone_of(name)
+    zone = None if name is None else parse_timezone(name)
     kept = db.read_meta("timezone", "clock")
     if name is not None and kept.get("timezone") != name:
-        first = db.value(*first_last_and_count(1)[0])
+        first = db.read_value(*select_first_last_and_count(1)[0])
         if "timezone" in kept and first is not None:
             raise InvalidQuery(
                 f"timezone is {name!r} but this memory reads naive times in {kept['timezone']!r}; open it with that"
             )
-        kind = "aware" if first is None else _kind(datetime.fromisoformat(first))
+        kind = "aware" if first is None else _time_kind(datetime.fromisoformat(first))
         kept = {"clock": kind} | kept | {"timezone": name}
         for key, value in kept.items():
             db.set_meta(key, value)
     if zone is None and "timezone" in kept:
-        zone = zone_of(kept["timezone"])
+        zone = parse_timezone(kept["timezone"])
     return AS_GIVEN if zone is None else LocalTimes(zone, aware=kept.get("clock") == "aware")
 
 
@@ -246,15 +248,15 @@ class MemoryClock:
 
     def __init__(self, db: Tables) -> None:
         self._db = db
-        self._kept = self._kind = db.meta("clock")
+        self._kept = self._kind = db.read_meta_value("clock")
 
-    def admits(self, turn: Turn) -> bool:
+    def admits_time_of(self, turn: Turn) -> bool:
         """Whether the time of a turn is of the kind that the memory holds."""
-        return self._kind in (None, _kind(turn.time))
+        return self._kind in (None, _time_kind(turn.time))
 
     def refusal(self, turn: Turn) -> InvalidTurn | None:
         """Return why a turn is not stored, a naive time with aware ones or the other way round; None where it is."""
-        kind = _kind(turn.time)
+        kind = _time_kind(turn.time)
         self._kind = self._kind or kind
         if self._kind == kind:
             return None
@@ -264,24 +266,24 @@ class MemoryClock:
             f"give every time {'with' if self._kind == 'aware' else 'without'} a UTC offset"
         )
 
-    def keep(self) -> None:
+    def save_time_kind(self) -> None:
         """Record the decisions that follow from the turns that were not refused."""
         if self._kind is not None and self._kind != self._kept:
             self._db.set_meta("clock", self._kind)
             self._kept = self._kind
 
 
-def _kind(time: datetime) -> str:
+def _time_kind(time: datetime) -> str:
     return "aware" if time.tzinfo else "naive"
 
 
-def forget_clock(db: Tables) -> None:
+def reset_time_kind(db: Tables) -> None:
     """Let the next turn decide again, in a memory without turns; one with a timezone keeps its kind of times."""
-    if db.meta("timezone") is None:
-        db.drop_meta("clock")
+    if db.read_meta_value("timezone") is None:
+        db.delete_meta("clock")
 
 
-def wrong_instants(db: Tables) -> list[tuple[int, int]]:
+def find_wrong_instants(db: Tables) -> list[tuple[int, int]]:
     """Return (right instant, sequence number) of the turns whose stored instant is not that of their time."""
     times = db.select("turn", "seq, time, instant", "seq")
     right = ((instant(datetime.fromisoformat(time)), seq, kept) for seq, time, kept in times)
@@ -289,5 +291,5 @@ def wrong_instants(db: Tables) -> list[tuple[int, int]]:
 
 
 def set_instants(db: Tables, instants: Sequence[tuple[int, int]]) -> None:
-    """Correct the stored instants of turns, given as `wrong_instants` returns them."""
+    """Correct the stored instants of turns, given as `find_wrong_instants` returns them."""
     db.update("turn", "instant", "seq", instants)

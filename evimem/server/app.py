@@ -35,7 +35,7 @@ from .docs_page import render_docs
 from .endpoints import Endpoint, respond
 from .mem0_routes import mem0_endpoints
 from .openapi_document import openapi_document
-from .problems import Refusal, json_response, phrase, problem_response
+from .problems import Refusal, json_response, problem_response, status_phrase
 from .proxy import Proxy, Upstream
 from .rest import probe_endpoints, user_endpoints
 from .service import Limits, Service
@@ -77,23 +77,23 @@ def build_app(
     endpoints = all_endpoints()
     document = openapi_document(endpoints, tokens=tokens is not None)
     routes: list[BaseRoute] = [
-        *_routes(endpoints, service),
-        Route("/openapi.json", _always(json_response(document))),
-        Route("/docs", _always(render_docs(document))),
+        *_make_routes(endpoints, service),
+        Route("/openapi.json", _always_respond(json_response(document))),
+        Route("/docs", _always_respond(render_docs(document))),
     ]
 
     proxy = None if upstream is None else Proxy(service, upstream)
-    routes += [Route("/v1/{rest:path}", _nothing_there)] if proxy is None else proxy.routes()
+    routes += [Route("/v1/{rest:path}", _raise_not_found)] if proxy is None else proxy.make_routes()
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        noting = asyncio.create_task(_note_metrics(service))
+        noting = asyncio.create_task(_update_metrics(service))
         try:
             yield
         finally:
             service.draining = True
             noting.cancel()
-            await service.operations.end()
+            await service.operations.end_all()
             if proxy is not None:
                 await proxy.close()
             await asyncio.to_thread(pool.close)
@@ -102,7 +102,7 @@ def build_app(
 
     app = Starlette(routes=[*routes, *pages], lifespan=lifespan, exception_handlers={HTTPException: _answer_unrouted})
     app.state.service = service
-    app.add_middleware(partial(Gate, service=service))  # type: ignore[arg-type]
+    app.add_middleware(partial(RequestGate, service=service))  # type: ignore[arg-type]
     return app
 
 
@@ -111,7 +111,7 @@ def all_endpoints() -> list[Endpoint]:
     return [*probe_endpoints(), *user_endpoints(), *mem0_endpoints()]
 
 
-def _routes(endpoints: Iterable[Endpoint], service: Service) -> list[BaseRoute]:
+def _make_routes(endpoints: Iterable[Endpoint], service: Service) -> list[BaseRoute]:
     """Return a route for each path; a wrong method is 405, and never goes on to another route."""
     by_path: dict[str, dict[str, Endpoint]] = {}
     for one in endpoints:
@@ -139,14 +139,14 @@ class ByMethod:
         await response(scope, receive, send)
 
 
-def _always(response: Response) -> Any:
+def _always_respond(response: Response) -> Any:
     async def give(request: Request) -> Response:
         return response
 
     return give
 
 
-async def _nothing_there(request: Request) -> Response:
+async def _raise_not_found(request: Request) -> Response:
     raise HTTPException(404)
 
 
@@ -154,18 +154,20 @@ async def _answer_unrouted(request: Request, error: Exception) -> Response:
     """Answer an unknown path or method with a problem document."""
     refused = error if isinstance(error, HTTPException) else HTTPException(500)
     status = refused.status_code
-    title = phrase(status).replace(" ", "")
-    return problem_response(Refusal(status, title, f"{phrase(status).lower()}; see /openapi.json", refused.headers))
+    title = status_phrase(status).replace(" ", "")
+    return problem_response(
+        Refusal(status, title, f"{status_phrase(status).lower()}; see /openapi.json", refused.headers)
+    )
 
 
-async def _note_metrics(service: Service) -> None:
+async def _update_metrics(service: Service) -> None:
     while True:
         await asyncio.sleep(_METRICS_NOTE_SECONDS)
         with suppress(OSError):  # a full disk: they are written when there is room
-            await asyncio.to_thread(service.metrics.write)
+            await asyncio.to_thread(service.metrics.write_counts)
 
 
-class Gate:
+class RequestGate:
     """Stands before all routes: the raw path, an id for each request, the number under way, log and counters.
 
     A path is routed as it came, percent-encoded: a user's id may have any character, "/" too.
@@ -214,13 +216,13 @@ class Gate:
             method = scope["method"] if scope["method"] in _METHODS else "other"
             service.metrics.time_request(about["route"], method, status, seconds)
             if _LOG.isEnabledFor(logging.INFO):
-                _LOG.info("%s", _line(name, method, about, status, seconds))
+                _LOG.info("%s", _format_log_line(name, method, about, status, seconds))
 
 
 _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 
 
-def _line(name: str, method: str, about: dict[str, str], status: int, seconds: float) -> str:
+def _format_log_line(name: str, method: str, about: dict[str, str], status: int, seconds: float) -> str:
     """Return the line of a request in the log: no text, and no id that a user chose."""
     user = blake2b(about["user"].encode("utf-8", "replace"), digest_size=8).hexdigest() if about["user"] else None
     told = {"request": name, "method": method, "route": about["route"], "status": status, "user": user}

@@ -39,12 +39,16 @@ def _operation_parts(method: str, path: str, operation: Mapping[str, Any]) -> di
     schema = body.get("application/json", {}).get("schema", {})
     shapes = [one for one in schema.get("oneOf", [schema]) if "properties" in one]
     fields = {
-        name: (kind_of(one), one.get("description", ""), any(name in shape.get("required", ()) for shape in shapes))
+        name: (
+            describe_type(one),
+            one.get("description", ""),
+            any(name in shape.get("required", ()) for shape in shapes),
+        )
         for shape in shapes
         for name, one in shape["properties"].items()
     }
     parameters = [
-        (one["name"], one["in"], kind_of(one["schema"]), one["schema"].get("description", ""), one["required"])
+        (one["name"], one["in"], describe_type(one["schema"]), one["schema"].get("description", ""), one["required"])
         for one in operation.get("parameters", ())
     ]
     return {
@@ -57,7 +61,7 @@ def _operation_parts(method: str, path: str, operation: Mapping[str, Any]) -> di
     }  # fmt: skip
 
 
-def kind_of(schema: Mapping[str, Any]) -> str:
+def describe_type(schema: Mapping[str, Any]) -> str:
     """Return the type of a schema in a few words."""
     if "$ref" in schema:
         return str(schema["$ref"]).rpartition("/")[2]
@@ -66,10 +70,10 @@ def kind_of(schema: Mapping[str, Any]) -> str:
         return " | ".join(few) + (" | ..." if len(schema["enum"]) > len(few) else "")
     for name in ("anyOf", "oneOf"):
         if name in schema and "type" not in schema:
-            return " or ".join(dict.fromkeys(kind_of(one) for one in schema[name]))
+            return " or ".join(dict.fromkeys(describe_type(one) for one in schema[name]))
     kind = schema.get("type", "any")
     words = kind if isinstance(kind, str) else " or ".join(kind)
     if words == "array":
-        return f"list of {kind_of(schema.get('items', {}))}"
+        return f"list of {describe_type(schema.get('items', {}))}"
     bounds = [f"{sign} {schema[name]:,}" for name, sign in (("minimum", "from"), ("maximum", "to")) if name in schema]
     return " ".join([words, *bounds])

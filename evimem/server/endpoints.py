@@ -70,7 +70,7 @@ async def respond(endpoint: Endpoint, service: Service, request: Request) -> Res
     """Answer a request to an endpoint; an error is a problem document."""
     request.scope["evimem"]["route"] = endpoint.path
     try:
-        call = await _let_in(endpoint, service, request)
+        call = await _check_request(endpoint, service, request)
         result = await endpoint.answer(call)
     except (EvimemError, Refusal) as error:
         return problem_response(error)
@@ -79,16 +79,16 @@ async def respond(endpoint: Endpoint, service: Service, request: Request) -> Res
     return result if isinstance(result, Response) else json_response(result, endpoint.status)
 
 
-async def _let_in(endpoint: Endpoint, service: Service, request: Request) -> Call:
+async def _check_request(endpoint: Endpoint, service: Service, request: Request) -> Call:
     """Return a request with its arguments checked. Raise Refusal or InvalidQuery."""
     user = ""
     if "user" in request.path_params:
         user = read_user(request.path_params["user"])
         request.scope["evimem"]["user"] = user
     if endpoint.scope is not None and user:
-        service.admit(request, user, endpoint.scope)
+        service.check_access(request, user, endpoint.scope)
     elif endpoint.token_of is not None:  # before the body is read
-        service.holder_of(request, endpoint.token_of(request))
+        service.find_token_holder(request, endpoint.token_of(request))
     query = read_query(request, endpoint.query)
     for name in endpoint.needs:
         if name not in query:
@@ -118,12 +118,12 @@ def read_query(request: Request, expected: Mapping[str, Schema]) -> dict[str, An
         elif len(values) > 1:
             raise Refusal(422, "InvalidQuery", f"the URL has {name!r} {len(values)} times; give it once")
         else:
-            found[name] = _read_word(values[0], schema["type"])
+            found[name] = _parse_word(values[0], schema["type"])
         check_value(found[name], schema, name)
     return found
 
 
-def _read_word(word: str, kind: str) -> Any:
+def _parse_word(word: str, kind: str) -> Any:
     """Return a word of a URL as a JSON value of this type; one that is none stays a word, and is refused as such."""
     if kind == "boolean":
         return {"true": True, "false": False}.get(word, word)

@@ -40,39 +40,39 @@ def check_value(value: Any, schema: Schema, name: str) -> None:
     Raises:
         InvalidQuery: The value is another; the message names the place, `name` at the top.
     """
-    for fault in _faults(value, schema, name):
+    for fault in _find_faults(value, schema, name):
         raise InvalidQuery(fault)
 
 
-def _faults(value: Any, schema: Schema, name: str) -> Iterator[str]:
+def _find_faults(value: Any, schema: Schema, name: str) -> Iterator[str]:
     if "type" not in schema and (choices := schema.get("oneOf") or schema.get("anyOf")):
-        fitting = [one for one in choices if next(_faults(value, one, name), None) is None]
+        fitting = [one for one in choices if next(_find_faults(value, one, name), None) is None]
         if not fitting or (len(fitting) > 1 and "oneOf" in schema):
             expected = "; or ".join(str(one.get("description") or one.get("type")) for one in choices)
             yield f"{name} is {shown(value)}; expected one of: {expected}"
         return
     kind = schema.get("type")
-    if kind is not None and not _is_of(value, kind):
+    if kind is not None and not _is_json_type(value, kind):
         yield f"{name} is {shown(value)}; expected {' or '.join([kind] if isinstance(kind, str) else kind)}"
         return
     if "enum" in schema and value not in schema["enum"]:
         yield f"{name} is {shown(value)}; expected one of {', '.join(map(str, schema['enum']))}"
-    yield from _out_of_bounds(value, schema, name)
+    yield from _find_bound_faults(value, schema, name)
     if isinstance(value, list) and "items" in schema:
         for number, one in enumerate(value):
-            yield from _faults(one, schema["items"], f"{name}[{number}]")
+            yield from _find_faults(one, schema["items"], f"{name}[{number}]")
     if isinstance(value, dict):
-        yield from _faults_of_object(value, schema, name)
+        yield from _find_object_faults(value, schema, name)
 
 
-def _is_of(value: Any, kind: str | list[str]) -> bool:
+def _is_json_type(value: Any, kind: str | list[str]) -> bool:
     kinds = [kind] if isinstance(kind, str) else kind
     if isinstance(value, bool):
         return "boolean" in kinds
     return any(isinstance(value, _TYPES[one]) for one in kinds if one != "boolean")
 
 
-def _out_of_bounds(value: Any, schema: Schema, name: str) -> Iterator[str]:
+def _find_bound_faults(value: Any, schema: Schema, name: str) -> Iterator[str]:
     least, most = (schema.get(bound) for bound in _ORDERS)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         if least is not None and value < least:
@@ -90,7 +90,7 @@ def _out_of_bounds(value: Any, schema: Schema, name: str) -> Iterator[str]:
             yield f"{name} has {len(value)} {unit}; expected {few} {schema[bound]}"
 
 
-def _faults_of_object(value: dict[str, Any], schema: Schema, name: str) -> Iterator[str]:
+def _find_object_faults(value: dict[str, Any], schema: Schema, name: str) -> Iterator[str]:
     properties = schema.get("properties", {})
     for key in schema.get("required", ()):
         if key not in value:
@@ -101,37 +101,42 @@ def _faults_of_object(value: dict[str, Any], schema: Schema, name: str) -> Itera
         if key in value:
             if isinstance(value[key], float) and "integer" in one.get("type", ()) and value[key].is_integer():
                 value[key] = int(value[key])
-            yield from _faults(value[key], one, f"{name}.{key}")
+            yield from _find_faults(value[key], one, f"{name}.{key}")
 
 
-def object_of(properties: Mapping[str, Schema], *required: str, **also: Any) -> Schema:
+def object_schema(properties: Mapping[str, Schema], *required: str, **also: Any) -> Schema:
     """Return the schema of an object with exactly these properties."""
     needed = {"required": list(required)} if required else {}
     return {"type": "object", "properties": dict(properties), **needed, "additionalProperties": False, **also}
 
 
-def schema_of(kind: Any, found: dict[str, Schema]) -> Schema:
+def schema_of_type(kind: Any, found: dict[str, Schema]) -> Schema:
     """Return the schema of the JSON that `to_dict` makes of a type; classes go into `found` and are referred to."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin in {Union, types.UnionType}:
-        return _of_union([schema_of(one, found) for one in inner])
+        return _union_schema([schema_of_type(one, found) for one in inner])
     if origin is Literal:
         return {"type": "string", "enum": list(inner)}
     if origin is tuple and (len(inner) != 2 or inner[1] is not Ellipsis):
-        return {"type": "array", "items": schema_of(inner[0], found), "minItems": len(inner), "maxItems": len(inner)}
+        return {
+            "type": "array",
+            "items": schema_of_type(inner[0], found),
+            "minItems": len(inner),
+            "maxItems": len(inner),
+        }
     if origin in {tuple, list}:
-        return {"type": "array", "items": schema_of(inner[0], found)}
+        return {"type": "array", "items": schema_of_type(inner[0], found)}
     if origin is not None and issubclass(origin, Mapping):
-        return {"type": "object", "additionalProperties": {} if inner[1] is Any else schema_of(inner[1], found)}
-    return _of_class(kind, found)
+        return {"type": "object", "additionalProperties": {} if inner[1] is Any else schema_of_type(inner[1], found)}
+    return _class_schema(kind, found)
 
 
-def _of_union(schemas: list[Schema]) -> Schema:
+def _union_schema(schemas: list[Schema]) -> Schema:
     plain = [one["type"] for one in schemas if set(one) == {"type"}]
     return {"type": plain} if len(plain) == len(schemas) else {"anyOf": schemas}
 
 
-def _of_class(kind: Any, found: dict[str, Schema]) -> Schema:
+def _class_schema(kind: Any, found: dict[str, Schema]) -> Schema:
     if kind in _NAMES:
         return {"type": _NAMES[kind]}
     if kind is datetime:
@@ -144,7 +149,7 @@ def _of_class(kind: Any, found: dict[str, Schema]) -> Schema:
     if name not in found:
         found[name] = {}  # holds the place where a class refers to itself
         hints = get_type_hints(kind)
-        properties = {one.name: schema_of(hints[one.name], found) for one in fields(kind)}
+        properties = {one.name: schema_of_type(hints[one.name], found) for one in fields(kind)}
         if isinstance(named := getattr(kind, "kind", None), str):  # of an event: a field of its JSON only
             properties = {"kind": {"type": "string", "enum": [named]}, **properties}
         found[name] = {"type": "object", "properties": properties, "required": list(properties)}

@@ -20,7 +20,7 @@ from ..errors import UnknownTurn
 from ..raw.validate import MAX_NAME, MAX_TEXT
 from . import request_schemas as schemas
 from .endpoints import Endpoint, ListOf
-from .json_schema import Schema, object_of
+from .json_schema import Schema, object_schema
 from .problems import PROBLEM_TYPE, Refusal
 from .service import ANY_USER, Call, Service
 
@@ -33,7 +33,7 @@ _CONDITION: Schema = {
     "anyOf": [
         {"type": ["number", "boolean", "null"]},
         {"type": "string", "not": {"const": "*"}},
-        object_of(
+        object_schema(
             {"eq": {}, "ne": {}, "in": {"type": "array"}, **dict.fromkeys(("gt", "gte", "lt", "lte"), schemas.ORDERED)},
             minProperties=1,
         ),
@@ -46,7 +46,7 @@ _FILTERS: Schema = {
         **{
             name: {"anyOf": [
                 schemas.TIME,
-                object_of(dict.fromkeys(("eq", "ne", "gt", "gte", "lt", "lte"), schemas.TIME), minProperties=1),
+                object_schema(dict.fromkeys(("eq", "ne", "gt", "gte", "lt", "lte"), schemas.TIME), minProperties=1),
             ]}
             for name in ("created_at", "updated_at")
         },
@@ -60,7 +60,7 @@ _FILTERS: Schema = {
     },
     "propertyNames": {"not": {"enum": ["OR", "NOT"]}}, "additionalProperties": _CONDITION,
 }  # fmt: skip
-_ADD = object_of(
+_ADD = object_schema(
     {
         "messages": {"anyOf": [{"type": "string", "minLength": 1}, schemas.MESSAGE, schemas.MESSAGES]},
         **_SCOPE, "metadata": _MAPPING, "infer": {"type": ["boolean", "null"]},
@@ -72,7 +72,7 @@ _ADD = object_of(
     "messages",
     examples=[{"messages": [{"role": "user", "content": "I adopted a puppy called Juno."}], "user_id": "mira"}],
 )  # fmt: skip
-_SEARCH = object_of(
+_SEARCH = object_schema(
     {
         "query": schemas.QUESTION,
         **_SCOPE,
@@ -83,7 +83,7 @@ _SEARCH = object_of(
     },
     "query",
 )
-_UPDATE = object_of(
+_UPDATE = object_schema(
     {
         "text": {"type": ["string", "null"], "minLength": 1, "maxLength": MAX_TEXT, "pattern": schemas.NOT_BLANK},
         "metadata": _MAPPING,
@@ -99,7 +99,7 @@ async def add(call: Call) -> Any:
     """Store messages."""
     scope = _read_scope(call, call.body, "write")
     given = {name: call.body.get(name) for name in ("metadata", "timestamp")}
-    return await _run(_shim(call).add, call.body["messages"], **given, **scope)
+    return await _run_method(_make_mem0_memory(call).add, call.body["messages"], **given, **scope)
 
 
 async def search(call: Call) -> Any:
@@ -107,7 +107,7 @@ async def search(call: Call) -> Any:
     filters = call.body.get("filters")
     scope = _read_scope(call, call.body, "read", filters)
     count = call.body.get("top_k") or call.body.get("limit") or 20
-    found = await _run(_shim(call).search, call.body["query"], top_k=count, filters=filters, **scope)
+    found = await _run_method(_make_mem0_memory(call).search, call.body["query"], top_k=count, filters=filters, **scope)
     least = call.body.get("threshold")
     return {"results": [one for one in found["results"] if least is None or one["score"] >= least]}
 
@@ -115,18 +115,18 @@ async def search(call: Call) -> Any:
 async def list_all(call: Call) -> Any:
     """List the newest turns."""
     scope = _read_scope(call, call.query, "read")
-    return await _run(_shim(call).get_all, top_k=call.query.get("top_k", 100), **scope)
+    return await _run_method(_make_mem0_memory(call).get_all, top_k=call.query.get("top_k", 100), **scope)
 
 
 async def delete_all(call: Call) -> Any:
     """Forget everything of a scope."""
-    return await _run(_shim(call).delete_all, **_read_scope(call, call.query, "admin"))
+    return await _run_method(_make_mem0_memory(call).delete_all, **_read_scope(call, call.query, "admin"))
 
 
 async def get(call: Call) -> Any:
     """Show the memory of an id."""
-    name = _memory_id(call, "read")
-    found = await _run(_shim(call).get, name)
+    name = _read_memory_id(call, "read")
+    found = await _run_method(_make_mem0_memory(call).get, name)
     if found is None:
         raise UnknownTurn(name)
     return found
@@ -134,12 +134,14 @@ async def get(call: Call) -> Any:
 
 async def update(call: Call) -> Any:
     """Replace the words of a memory."""
-    return await _run(_shim(call).update, _memory_id(call, "write"), call.body.get("text"), call.body.get("metadata"))
+    return await _run_method(
+        _make_mem0_memory(call).update, _read_memory_id(call, "write"), call.body.get("text"), call.body.get("metadata")
+    )
 
 
 async def delete(call: Call) -> Any:
     """Forget a memory."""
-    return await _run(_shim(call).delete, _memory_id(call, "admin"))
+    return await _run_method(_make_mem0_memory(call).delete, _read_memory_id(call, "admin"))
 
 
 async def history(call: Call) -> Any:
@@ -147,11 +149,11 @@ async def history(call: Call) -> Any:
     raise Refusal(410, "Gone", "there is no history: a text that is replaced or forgotten is erased")
 
 
-async def _run(method: Callable[..., Any], *args: Any, **given: Any) -> Any:
+async def _run_method(method: Callable[..., Any], *args: Any, **given: Any) -> Any:
     return await asyncio.to_thread(partial(method, *args, **given))
 
 
-def _shim(call: Call) -> Mem0Memory:
+def _make_mem0_memory(call: Call) -> Mem0Memory:
     return Mem0Memory(call.service.pool, plain_users=True)
 
 
@@ -160,42 +162,47 @@ def _read_scope(
 ) -> dict[str, Any]:
     """Read the scope of a call, within that of its token; where the call names no user, the token does."""
     scope = {name: given[name] for name in SCOPES if given.get(name) is not None}
-    token = _token(call.request)
-    holder = call.service.holder_of(call.request, token)
-    if holder is not None and holder.user != ANY_USER and "user_id" not in scope and not _names(("user_id",), filters):
+    token = _read_mem0_token(call.request)
+    holder = call.service.find_token_holder(call.request, token)
+    if (
+        holder is not None
+        and holder.user != ANY_USER
+        and "user_id" not in scope
+        and not _filters_name_a_scope(("user_id",), filters)
+    ):
         scope = {"user_id": holder.user, **scope}
-    if not scope and not _names(SCOPES, filters):
+    if not scope and not _filters_name_a_scope(SCOPES, filters):
         raise Refusal(403, "Forbidden", f"neither a token nor {', '.join(SCOPES)} says whose memory it is; give one")
-    _admit(call.service, call.request, owner_of(filters, scope), needed)
+    _admit_owner(call.service, call.request, owner_of(filters, scope), needed)
     return scope
 
 
-def _names(scopes: Collection[str], filters: Any) -> bool:
+def _filters_name_a_scope(scopes: Collection[str], filters: Any) -> bool:
     """Return whether one of these scopes stands among filters."""
     if not isinstance(filters, Mapping):
         return False
     also = filters.get("AND", ())
     return not filters.keys().isdisjoint(scopes) or (
-        isinstance(also, list) and any(_names(scopes, one) for one in also)
+        isinstance(also, list) and any(_filters_name_a_scope(scopes, one) for one in also)
     )
 
 
-def _memory_id(call: Call, needed: Scope) -> str:
+def _read_memory_id(call: Call, needed: Scope) -> str:
     name = unquote(call.request.path_params["memory_id"])
-    _admit(call.service, call.request, owner_and_turn(name)[0], needed)
+    _admit_owner(call.service, call.request, owner_and_turn(name)[0], needed)
     return name
 
 
-def _admit(service: Service, request: Request, owner: str, needed: Scope) -> None:
+def _admit_owner(service: Service, request: Request, owner: str, needed: Scope) -> None:
     """Let a call to the file of an owner pass: that of a user with their token, any other with one for all users."""
     kind, _, user = owner.partition("=")
     if kind not in SCOPES or not user:
         raise Refusal(404, "UnknownTurn", "no memory of this id; expected one that add or search returned")
     request.scope["evimem"]["user"] = user
-    service.admit(request, user if kind == "user_id" else ANY_USER, needed, _token(request))
+    service.check_access(request, user if kind == "user_id" else ANY_USER, needed, _read_mem0_token(request))
 
 
-def _token(request: Request) -> str:
+def _read_mem0_token(request: Request) -> str:
     """Return the token of a mem0 client, which sends it in one of three ways; empty for none."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     return request.headers.get("x-api-key") or (token.strip() if scheme.lower() in {"bearer", "token"} else "")
@@ -206,7 +213,7 @@ def mem0_endpoints() -> Iterable[Endpoint]:
     text: Schema = {"type": "string"}
     entry: Schema = {"type": "object", "properties": {"id": text, "memory": text}, "required": ["id", "memory"]}
     results = ListOf("results", entry)
-    done = object_of({"message": text}, "message")
+    done = object_schema({"message": text}, "message")
     one = "/memories/{memory_id:path}"
     found = (
         Endpoint("POST", "/memories", "mem0Add", "Store messages.", add, takes=_ADD, gives=results),
@@ -220,4 +227,4 @@ def mem0_endpoints() -> Iterable[Endpoint]:
         Endpoint("PUT", one, "mem0Update", "Correct one.", update, takes=_UPDATE, gives=done),
         Endpoint("DELETE", one, "mem0Delete", "Forget one.", delete, gives=done),
     )  # fmt: skip
-    return [replace(one, token_of=_token) for one in found]
+    return [replace(one, token_of=_read_mem0_token) for one in found]

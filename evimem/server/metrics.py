@@ -35,9 +35,9 @@ class Metrics:
     counts: dict[str, float] = field(default_factory=dict)
     _written: dict[str, float] = field(default_factory=dict)
 
-    def count(self, name: str, labels: Mapping[str, str] = MappingProxyType({}), amount: float = 1) -> None:
+    def increment(self, name: str, labels: Mapping[str, str] = MappingProxyType({}), amount: float = 1) -> None:
         """Count something; `labels` are of small sets of values, never ids."""
-        key = _key(name, labels)
+        key = _metric_key(name, labels)
         self.counts[key] = self.counts.get(key, 0) + amount
 
     def time_request(self, route: str, method: str, status: int, seconds: float) -> None:
@@ -45,41 +45,41 @@ class Metrics:
         labels = {"route": route, "method": method, "status": str(status)}
         at = bisect_left(BUCKET_SECONDS, seconds)
         for bound in (*(f"{one:g}" for one in BUCKET_SECONDS[at:]), "+Inf"):
-            self.count("evimem_request_seconds_bucket", {**labels, "le": bound})
-        self.count("evimem_request_seconds_sum", labels, seconds)
-        self.count("evimem_request_seconds_count", labels)
+            self.increment("evimem_request_seconds_bucket", {**labels, "le": bound})
+        self.increment("evimem_request_seconds_sum", labels, seconds)
+        self.increment("evimem_request_seconds_count", labels)
 
-    def write(self) -> None:
+    def write_counts(self) -> None:
         """Write the counts of this worker, if there are new ones."""
         if self.counts == self._written:
             return
         fresh = self.folder / f"{os.getpid()}.new"
         fresh.write_bytes(orjson.dumps(self.counts))
-        fresh.replace(self._path())
+        fresh.replace(self._worker_file())
         self._written = dict(self.counts)
 
-    def text(self, gauges: Mapping[str, float]) -> str:
+    def prometheus_text(self, gauges: Mapping[str, float]) -> str:
         """Return the counts of all workers, and gauges, in Prometheus' text format.
 
         Those of another worker are a second old at most.
         """
         whole: Counter[str] = Counter(self.counts)  # type: ignore[arg-type]
         for path in self.folder.glob("*.metrics"):
-            if path != self._path():
+            if path != self._worker_file():
                 with suppress(OSError, ValueError):  # a worker that ends
                     whole.update(orjson.loads(path.read_bytes()))
-        return "".join(_lines([*whole.items(), *gauges.items()]))
+        return "".join(_metric_lines([*whole.items(), *gauges.items()]))
 
-    def _path(self) -> Path:
+    def _worker_file(self) -> Path:
         return self.folder / f"{os.getpid()}.metrics"
 
 
-def _key(name: str, labels: Mapping[str, str]) -> str:
+def _metric_key(name: str, labels: Mapping[str, str]) -> str:
     shown = ",".join(f'{label}="{value}"' for label, value in labels.items())
     return f"{name}{{{shown}}}" if shown else name
 
 
-def _lines(counts: Iterable[tuple[str, float]]) -> Iterable[str]:
+def _metric_lines(counts: Iterable[tuple[str, float]]) -> Iterable[str]:
     by_name: dict[str, list[str]] = {}
     for key, value in counts:
         name = key.partition("{")[0]

@@ -9,8 +9,8 @@ from typing import Any
 from ..types.results import Answer
 from ..types.version import __version__
 from .endpoints import EVENT_STREAM, Endpoint, ListOf
-from .json_schema import Schema, schema_of
-from .problems import PROBLEM_TYPE, phrase
+from .json_schema import Schema, schema_of_type
+from .problems import PROBLEM_TYPE, status_phrase
 from .request_schemas import CONDITION
 
 _PROBLEM: Schema = {
@@ -31,7 +31,7 @@ def openapi_document(endpoints: Iterable[Endpoint], *, tokens: bool = False) -> 
     classes: dict[str, Schema] = {"Problem": _PROBLEM, "Condition": CONDITION}
     paths: dict[str, dict[str, Any]] = {}
     for one in endpoints:
-        paths.setdefault(one.path.replace(":path}", "}"), {})[one.method.lower()] = _operation(
+        paths.setdefault(one.path.replace(":path}", "}"), {})[one.method.lower()] = _describe_operation(
             one, classes, tokens=tokens
         )
     document = {
@@ -45,19 +45,19 @@ def openapi_document(endpoints: Iterable[Endpoint], *, tokens: bool = False) -> 
     return document
 
 
-def _operation(one: Endpoint, classes: dict[str, Schema], *, tokens: bool) -> dict[str, Any]:
+def _describe_operation(one: Endpoint, classes: dict[str, Schema], *, tokens: bool) -> dict[str, Any]:
     errors = _PROBE_ERROR_STATUSES if one.scope is None else _ERROR_STATUSES
     said = one.gives is not None and "application/json" in one.media
     others = [kind for kind in one.media if kind != "application/json"]
     special = {EVENT_STREAM: _EVENT, PROBLEM_TYPE: _PROBLEM_REFERENCE}
     content: dict[str, Any] = {kind: {"schema": special.get(kind, {"type": "string"})} for kind in others}
     if said:
-        content = {"application/json": {"schema": _result(one.gives, classes)}, **content}
-    responses = {str(one.status): {"description": phrase(one.status), "content": content}}
+        content = {"application/json": {"schema": _result_schema(one.gives, classes)}, **content}
+    responses = {str(one.status): {"description": status_phrase(one.status), "content": content}}
     problem = {PROBLEM_TYPE: {"schema": _PROBLEM_REFERENCE}}
-    responses |= {str(status): {"description": phrase(status), "content": problem} for status in errors}
+    responses |= {str(status): {"description": status_phrase(status), "content": problem} for status in errors}
     operation: dict[str, Any] = {"operationId": one.name, "summary": one.summary, "responses": responses}
-    if parameters := [*_in_path(one.path), *_in_url(one.query, one.needs)]:
+    if parameters := [*_path_parameters(one.path), *_query_parameters(one.query, one.needs)]:
         operation["parameters"] = parameters
     if one.takes is not None:
         operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": one.takes}}}
@@ -69,15 +69,15 @@ def _operation(one: Endpoint, classes: dict[str, Schema], *, tokens: bool) -> di
     return operation
 
 
-def _result(gives: Any, classes: dict[str, Schema]) -> Schema:
+def _result_schema(gives: Any, classes: dict[str, Schema]) -> Schema:
     if isinstance(gives, ListOf):
-        items = {"type": "array", "items": _result(gives.kind, classes)}
+        items = {"type": "array", "items": _result_schema(gives.kind, classes)}
         also: dict[str, Schema] = {"cursor": {"type": ["string", "null"]}} if gives.paged else {}
         properties = {gives.name: items, **also}
         return {"type": "object", "properties": properties, "required": list(properties)}
     if isinstance(gives, dict):
         return gives
-    found = schema_of(gives, classes)
+    found = schema_of_type(gives, classes)
     if gives is Answer:  # `to_dict` adds the first two, and the route leaves the trace out unless it is asked for
         answer = classes["Answer"]["properties"]
         answer |= {"abstained": {"type": "boolean"}, "fell_back": {"type": "boolean"}}
@@ -85,14 +85,14 @@ def _result(gives: Any, classes: dict[str, Schema]) -> Schema:
     return found
 
 
-def _in_path(path: str) -> list[dict[str, Any]]:
+def _path_parameters(path: str) -> list[dict[str, Any]]:
     names = re.findall(r"{(\w+)(?::\w+)?}", path)
     schemas: Mapping[str, Schema] = {"number": {"type": "integer", "minimum": 0, "maximum": 999_999_999}}
     text: Schema = {"type": "string", "minLength": 1}
     return [{"name": name, "in": "path", "required": True, "schema": schemas.get(name, text)} for name in names]
 
 
-def _in_url(query: Mapping[str, Schema], needs: tuple[str, ...]) -> list[dict[str, Any]]:
+def _query_parameters(query: Mapping[str, Schema], needs: tuple[str, ...]) -> list[dict[str, Any]]:
     return [
         {"name": name, "in": "query", "required": name in needs, "schema": schema} for name, schema in query.items()
     ]

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import orjson
 
-from .problems import Refusal, json_text, problem_of
+from .problems import Refusal, encode_json, problem_document
 
 OperationKind = Literal["import", "enrich"]
 Work = Callable[[Callable[[int], None]], Awaitable[dict[str, Any]]]
@@ -38,23 +38,23 @@ class Operations:
         """Begin the work of a user in this worker; return its state, whose `id` tells where it stands later."""
         name = secrets.token_urlsafe(12)
         state = {"id": name, "kind": kind, "status": "running", "done": 0, "result": None, "problem": None}
-        kept = {**state, "user": _digest(user), "worker": os.getpid()}
-        self._write(kept)
-        self._drop_oldest()
-        task = asyncio.create_task(self._run(kept, work))
+        kept = {**state, "user": _hash_user(user), "worker": os.getpid()}
+        self._write_state(kept)
+        self._delete_oldest()
+        task = asyncio.create_task(self._run_operation(kept, work))
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
         return state
 
-    def read(self, user: str, name: str) -> dict[str, Any]:
+    def read_state(self, user: str, name: str) -> dict[str, Any]:
         """Return the state of an operation of a user. Raise Refusal (404) where there is none of this id."""
         try:
             if not name.replace("-", "").replace("_", "").isalnum():
                 raise FileNotFoundError
-            kept = orjson.loads(self._path(name).read_bytes())
+            kept = orjson.loads(self._state_file(name).read_bytes())
         except (OSError, ValueError):
             kept = {}
-        if kept.pop("user", None) != _digest(user):
+        if kept.pop("user", None) != _hash_user(user):
             raise Refusal(
                 404, "UnknownOperation", "no operation of this id; expected one that an import or enrich gave"
             )
@@ -62,23 +62,23 @@ class Operations:
             gone = Refusal(
                 500, "WorkerEnded", "the worker ended meanwhile; repeat the request, which goes on from there"
             )
-            kept |= {"status": "failed", "problem": problem_of(gone)}
+            kept |= {"status": "failed", "problem": problem_document(gone)}
         return dict(kept)
 
     def cancel(self, user: str, name: str) -> dict[str, Any]:
         """End an operation before its next batch; durable turns stay. Raise Refusal as `read` does."""
-        state = self.read(user, name)
+        state = self.read_state(user, name)
         if state["status"] == "running":
-            self._path(name, "cancel").touch()
+            self._state_file(name, "cancel").touch()
         return state
 
-    async def end(self) -> None:
+    async def end_all(self) -> None:
         """End those of this worker, each before its next batch."""
         for task in self.tasks:
             task.cancel()
         await asyncio.gather(*self.tasks, return_exceptions=True)
 
-    async def _run(self, kept: dict[str, Any], work: Work) -> None:
+    async def _run_operation(self, kept: dict[str, Any], work: Work) -> None:
         noted = monotonic()
 
         def tell(count: int) -> None:
@@ -86,8 +86,8 @@ class Operations:
             kept["done"] += count
             if monotonic() - noted >= _PROGRESS_NOTE_SECONDS:
                 noted = monotonic()
-                self._write(kept)
-            if self._path(kept["id"], "cancel").exists():
+                self._write_state(kept)
+            if self._state_file(kept["id"], "cancel").exists():
                 raise _Cancelled
 
         try:
@@ -95,26 +95,26 @@ class Operations:
         except (_Cancelled, asyncio.CancelledError):
             kept |= {"status": "cancelled"}
         except Exception as error:  # noqa: BLE001 - told to who asks for the operation, and logged
-            kept |= {"status": "failed", "problem": problem_of(error)}
-        self._write(kept)
-        self._path(kept["id"], "cancel").unlink(missing_ok=True)
+            kept |= {"status": "failed", "problem": problem_document(error)}
+        self._write_state(kept)
+        self._state_file(kept["id"], "cancel").unlink(missing_ok=True)
 
-    def _path(self, name: str, kind: str = "operation") -> Path:
+    def _state_file(self, name: str, kind: str = "operation") -> Path:
         return self.folder / f"{name}.{kind}"
 
-    def _write(self, kept: dict[str, Any]) -> None:
-        fresh = self._path(kept["id"], "new")
-        fresh.write_bytes(json_text(kept))
-        fresh.replace(self._path(kept["id"]))
+    def _write_state(self, kept: dict[str, Any]) -> None:
+        fresh = self._state_file(kept["id"], "new")
+        fresh.write_bytes(encode_json(kept))
+        fresh.replace(self._state_file(kept["id"]))
 
-    def _drop_oldest(self) -> None:
+    def _delete_oldest(self) -> None:
         there = sorted(self.folder.glob("*.operation"), key=lambda path: path.stat().st_mtime)
         for path in there[:-_MAX_OPERATIONS]:
             with suppress(OSError):  # another worker drops it too
                 path.unlink()
 
 
-def _digest(user: str) -> str:
+def _hash_user(user: str) -> str:
     return blake2b(user.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 

@@ -34,7 +34,7 @@ class Refusal(Exception):
         self.headers = dict(headers or {})
 
 
-def json_text(value: Any) -> bytes:
+def encode_json(value: Any) -> bytes:
     """Return a value as JSON. A lone surrogate, which an older import may have stored, is escaped."""
     try:
         return json_bytes(value)
@@ -44,10 +44,10 @@ def json_text(value: Any) -> bytes:
 
 def json_response(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """Return a response of JSON."""
-    return Response(json_text(value), status, dict(headers or {}), "application/json")
+    return Response(encode_json(value), status, dict(headers or {}), "application/json")
 
 
-def refuse(error: Exception) -> Refusal:
+def refusal_from(error: Exception) -> Refusal:
     """Return an exception as the refusal that the client is told.
 
     Of a failed store the client is told the kind alone: messages name files of the server. Any other exception than
@@ -66,18 +66,18 @@ def refuse(error: Exception) -> Refusal:
     return Refusal(500, type(error).__name__, "the request failed; the server's log says where")
 
 
-def problem_of(error: Exception) -> dict[str, Any]:
+def problem_document(error: Exception) -> dict[str, Any]:
     """Return an exception as a problem document."""
-    refusal = refuse(error)
+    refusal = refusal_from(error)
     return {"type": "about:blank", "title": refusal.title, "status": refusal.status, "detail": refusal.detail}
 
 
 def problem_response(error: Exception) -> Response:
     """Return an exception as the response that the client gets."""
-    refusal = refuse(error)
-    return Response(json_text(problem_of(refusal)), refusal.status, refusal.headers, PROBLEM_TYPE)
+    refusal = refusal_from(error)
+    return Response(encode_json(problem_document(refusal)), refusal.status, refusal.headers, PROBLEM_TYPE)
 
 
-def phrase(status: int) -> str:
+def status_phrase(status: int) -> str:
     """Return the name of an HTTP status."""
     return HTTPStatus(status).phrase

@@ -27,7 +27,7 @@ from starlette.types import Receive, Scope, Send
 from ..adapters.user_tokens import TokenHolder
 from ..errors import EvimemError, InvalidQuery
 from ..loaders.chat_messages import text_of_content
-from .problems import Refusal, json_response, problem_response, refuse
+from .problems import Refusal, json_response, problem_response, refusal_from
 from .service import ANY_USER, Service, read_body, read_user
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Caller:
     holder: TokenHolder | None
 
     @property
-    def user(self) -> str | None:
+    def effective_user(self) -> str | None:
         """The user that it names, else that of its token; None where neither says."""
         return self.named or (self.holder.user if self.holder is not None and self.holder.user != ANY_USER else None)
 
@@ -117,7 +117,7 @@ class Chat:
     receipt: dict[str, str] = field(default_factory=dict)
 
     @property
-    def writes(self) -> bool:
+    def stores_messages(self) -> bool:
         """Whether its messages are stored."""
         return self.user is not None and self.memory in {"on", "write"} and bool(self.messages)
 
@@ -139,60 +139,60 @@ class Proxy:
         await asyncio.gather(*self._storing, return_exceptions=True)
         await self._client.aclose()
 
-    def routes(self) -> Iterable[BaseRoute]:
+    def make_routes(self) -> Iterable[BaseRoute]:
         """Return the routes: `/v1/...`, and with the user in the path, for programs that can only set a URL."""
         for prefix in ("", "/p/{user}", "/p/{user}/k/{token}"):
-            yield Route(f"{prefix}/v1/{{rest:path}}", self._answer, methods=list(_METHODS))
+            yield Route(f"{prefix}/v1/{{rest:path}}", self._answer_request, methods=list(_METHODS))
 
-    async def _answer(self, request: Request) -> Response:
+    async def _answer_request(self, request: Request) -> Response:
         rest, prefix = request.path_params["rest"], request.scope["path"].partition("/v1/")[0]
         request.scope["evimem"]["route"] = f"{'/p' if prefix else ''}/v1/{_CHAT_PATH if rest == _CHAT_PATH else '...'}"
         if not prefix and rest.partition("/")[0] == "users":
             return problem_response(Refusal(404, "NotFound", "not found; see /openapi.json"))
         try:
-            return await self._pass_on(request, rest)
+            return await self._forward_request(request, rest)
         except (Refusal, EvimemError) as error:
-            return _failure(refuse(error))
+            return _openai_error_response(refusal_from(error))
         except httpx2.HTTPError as error:
-            return _failure(Refusal(502, type(error).__name__, "the upstream could not be reached"))
+            return _openai_error_response(Refusal(502, type(error).__name__, "the upstream could not be reached"))
 
-    async def _pass_on(self, request: Request, rest: str) -> Response:
+    async def _forward_request(self, request: Request, rest: str) -> Response:
         if ".." in rest.split("/"):
             raise Refusal(404, "NotFound", "not found")
-        caller = self._caller(request)
+        caller = self._identify_caller(request)
         chat = Chat(None, "off", await read_body(request, MAX_BODY_BYTES))
         if rest == _CHAT_PATH and request.method == "POST":
-            await self._prepare(request, caller, chat)
-        response = await self._send(request, rest, chat.body)
+            await self._add_block_to_request(request, caller, chat)
+        response = await self._send_upstream(request, rest, chat.body)
         try:
-            if chat.writes and response.status_code < 300:  # else its client sends the same again
-                await self._remember(chat, [])
+            if chat.stores_messages and response.status_code < 300:  # else its client sends the same again
+                await self._store_chat(chat, [])
         except BaseException:
-            self.count(chat)
+            self.count_chat(chat)
             await response.aclose()
             raise
-        return Relay(response, chat, self)
+        return ResponseRelay(response, chat, self)
 
-    def _caller(self, request: Request) -> Caller:
+    def _identify_caller(self, request: Request) -> Caller:
         """Return the sender of a request, by its token, path and headers. Raise Refusal (401)."""
         named = read_user(request.path_params["user"]) if "user" in request.path_params else None
-        named = named or _header(request, "x-evimem-user")
+        named = named or _read_header(request, "x-evimem-user")
         token = unquote(request.path_params.get("token", "")) or request.headers.get("x-evimem-token", "")
         if not token and self._upstream.key is not None:
             token = request.headers.get("authorization", "").partition(" ")[2].strip()
-        return Caller(named, token, self._service.holder_of(request, token))
+        return Caller(named, token, self._service.find_token_holder(request, token))
 
-    async def _prepare(self, request: Request, caller: Caller, chat: Chat) -> None:
+    async def _add_block_to_request(self, request: Request, caller: Caller, chat: Chat) -> None:
         """Put the block of memory for a chat into its request. Raise Refusal (403, 422, 429)."""
-        body, wish = _json(chat.body), _read_use(request)
+        body, wish = _parse_object(chat.body), _read_memory_use(request)
         messages = body.get("messages")
         if wish == "off" or not isinstance(messages, list) or not all(isinstance(one, dict) for one in messages):
             return  # a list that is none is for the upstream to refuse
-        user = caller.user or _named_in(body) or self._upstream.user
+        user = caller.effective_user or _read_user_field(body) or self._upstream.user
         if user is None:
             chat.receipt["X-Evimem-Error"] = "no user: give X-Evimem-User, or the field user"
             return
-        self._service.admit(request, user, "read", caller.token)
+        self._service.check_access(request, user, "read", caller.token)
         request.scope["evimem"]["user"] = user
         chat.user, chat.memory = user, wish if caller.may_write else "read"
         chat.messages = [one for one in messages if one.get("role") not in {"system", "developer"}]
@@ -200,11 +200,11 @@ class Proxy:
         if wish == "write":
             return
         try:
-            await asyncio.wait_for(self._recall(body, chat), MAX_RECALL_SECONDS)
+            await asyncio.wait_for(self._recall_for_chat(body, chat), MAX_RECALL_SECONDS)
         except Exception as error:  # noqa: BLE001 - the chat goes on without memory; the receipt and the log say so
-            self._note_failure(chat, error)
+            self._record_memory_failure(chat, error)
 
-    async def _remember(self, chat: Chat, reply: list[dict[str, Any]]) -> None:
+    async def _store_chat(self, chat: Chat, reply: list[dict[str, Any]]) -> None:
         """Store the new messages of a chat, and its reply; a failure is in the receipt, if that is not sent yet.
 
         Raise Refusal for it where chats are to fail with their memory.
@@ -214,15 +214,15 @@ class Proxy:
                 if not chat.session:
                     chat.session, chat.messages = await _find_session(memory, chat)
                 report = await memory.remember([*chat.messages, *reply], session=chat.session, time="now")
-            self._service.metrics.count("evimem_turns_added_total", amount=report.added)
+            self._service.metrics.increment("evimem_turns_added_total", amount=report.added)
         except Exception as error:  # noqa: BLE001 - noted in the receipt, or the chat is refused
-            self._note_failure(chat, error)
+            self._record_memory_failure(chat, error)
 
-    async def _recall(self, body: dict[str, Any], chat: Chat) -> None:
+    async def _recall_for_chat(self, body: dict[str, Any], chat: Chat) -> None:
         async with self._service.pool.open_async(cast(str, chat.user)) as memory:
             chat.body = await _add_recall(self._upstream, memory, body, chat)
 
-    async def _send(self, request: Request, rest: str, body: bytes) -> httpx2.Response:
+    async def _send_upstream(self, request: Request, rest: str, body: bytes) -> httpx2.Response:
         """Send a request to the upstream; return its response, of which the body is still to be read."""
         headers = [
             (name, value)
@@ -238,28 +238,28 @@ class Proxy:
         sent = self._client.build_request(request.method, url, headers=headers, content=body)
         return await self._client.send(sent, stream=True)
 
-    async def store(self, chat: Chat, reply: str, *, whole: bool) -> None:
+    async def store_reply(self, chat: Chat, reply: str, *, whole: bool) -> None:
         """Store the reply to a chat, after the messages before it; one that was broken off is marked as partial."""
-        if reply and chat.writes:
+        if reply and chat.stores_messages:
             said = {"role": "assistant", "content": reply, **({} if whole else {"partial": True})}
             with suppress(Refusal):  # the reply has gone out: nothing is left to refuse
-                await self._remember(chat, [said])
+                await self._store_chat(chat, [said])
 
-    def store_later(self, chat: Chat, reply: str, *, whole: bool) -> asyncio.Task[None]:
+    def store_reply_in_background(self, chat: Chat, reply: str, *, whole: bool) -> asyncio.Task[None]:
         """Store a reply in a task of its own, which ends also where the client has gone."""
-        task = asyncio.create_task(self.store(chat, reply, whole=whole))
+        task = asyncio.create_task(self.store_reply(chat, reply, whole=whole))
         self._storing.add(task)
         task.add_done_callback(self._storing.discard)
         return task
 
-    def count(self, chat: Chat) -> None:
+    def count_chat(self, chat: Chat) -> None:
         """Count a chat that was passed on."""
         given = "failed" if "X-Evimem-Error" in chat.receipt else chat.receipt.get("X-Evimem-Memory", "off")
-        self._service.metrics.count("evimem_chats_total", {"memory": given})
+        self._service.metrics.increment("evimem_chats_total", {"memory": given})
 
-    def _note_failure(self, chat: Chat, error: Exception) -> None:
+    def _record_memory_failure(self, chat: Chat, error: Exception) -> None:
         """Note the failure of the memory in the receipt. Raise Refusal where the chat is to fail with it."""
-        refusal = refuse(error)
+        refusal = refusal_from(error)
         chat.receipt["X-Evimem-Error"] = refusal.title
         logging.getLogger("evimem.server").warning("the memory of a chat failed: %s", refusal.title)
         if self._upstream.on_error == "fail":
@@ -267,7 +267,7 @@ class Proxy:
             raise Refusal(refusal.status, refusal.title, detail, {**refusal.headers, **chat.receipt})
 
 
-class Relay(Response):
+class ResponseRelay(Response):
     """The response of the upstream as it comes, byte for byte; its text is stored once it has ended."""
 
     def __init__(self, response: httpx2.Response, chat: Chat, proxy: Proxy) -> None:
@@ -277,12 +277,12 @@ class Relay(Response):
         receipt = [(name.lower().encode(), value.encode("latin-1")) for name, value in chat.receipt.items()]
         self.raw_headers = [*kept, *receipt]
         is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
-        self._reading = Reading(is_stream=is_stream)
+        self._reading = ReplyTextReader(is_stream=is_stream)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send it, until the upstream or the client ends."""
-        pumping = asyncio.ensure_future(self._pump(send))
-        leaving = asyncio.ensure_future(_client_has_gone(receive))
+        pumping = asyncio.ensure_future(self._forward_stream(send))
+        leaving = asyncio.ensure_future(_wait_for_disconnect(receive))
         try:
             await asyncio.wait({pumping, leaving}, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -291,29 +291,31 @@ class Relay(Response):
             await asyncio.gather(pumping, leaving, return_exceptions=True)
             with suppress(httpx2.HTTPError):
                 await self._response.aclose()
-            self._proxy.count(self._chat)
+            self._proxy.count_chat(self._chat)
         error = None if pumping.cancelled() else pumping.exception()
         if error is not None and not isinstance(error, (httpx2.HTTPError, OSError)):
             raise error  # those are of the upstream and the client: the response stays without its end, too
 
-    async def _pump(self, send: Send) -> None:
+    async def _forward_stream(self, send: Send) -> None:
         good, whole = self._response.status_code < 300, False
         try:
             await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
             async for piece in self._response.aiter_raw():
                 if good:
-                    self._reading.feed(piece)
+                    self._reading.add_bytes(piece)
                 await send({"type": "http.response.body", "body": piece, "more_body": True})
             whole = True
             if good:
-                await asyncio.shield(self._proxy.store_later(self._chat, self._reading.text(), whole=True))
+                await asyncio.shield(
+                    self._proxy.store_reply_in_background(self._chat, self._reading.text_so_far(), whole=True)
+                )
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         finally:
             if good and not whole:
-                self._proxy.store_later(self._chat, self._reading.text(), whole=False)
+                self._proxy.store_reply_in_background(self._chat, self._reading.text_so_far(), whole=False)
 
 
-class Reading:
+class ReplyTextReader:
     """Reads the text of the first choice from a reply as it passes by."""
 
     def __init__(self, *, is_stream: bool) -> None:
@@ -322,7 +324,7 @@ class Reading:
         self._size = 0
         self._pieces: list[str] = []
 
-    def feed(self, piece: bytes) -> None:
+    def add_bytes(self, piece: bytes) -> None:
         """Read the next bytes."""
         self._size += len(piece)
         if self._size > MAX_REPLY_BYTES:
@@ -333,14 +335,14 @@ class Reading:
             for line in lines:
                 name, _, data = line.partition(b":")
                 if name == b"data":
-                    self._pieces.append(_text_in(_json(data), "delta"))
+                    self._pieces.append(_first_choice_text(_parse_object(data), "delta"))
 
-    def text(self) -> str:
+    def text_so_far(self) -> str:
         """Return the text so far."""
-        return "".join(self._pieces) if self._is_stream else _text_in(_json(self._rest), "message")
+        return "".join(self._pieces) if self._is_stream else _first_choice_text(_parse_object(self._rest), "message")
 
 
-def _text_in(frame: Mapping[str, Any], part: str) -> str:
+def _first_choice_text(frame: Mapping[str, Any], part: str) -> str:
     choices = frame.get("choices")
     for choice in choices if isinstance(choices, list) else ():
         if isinstance(choice, dict) and choice.get("index", 0) == 0 and isinstance(choice.get(part), dict):
@@ -349,7 +351,7 @@ def _text_in(frame: Mapping[str, Any], part: str) -> str:
     return ""
 
 
-def _json(raw: bytes) -> dict[str, Any]:
+def _parse_object(raw: bytes) -> dict[str, Any]:
     """Return an object; an empty one for anything else."""
     try:
         value = json.loads(raw)
@@ -358,23 +360,23 @@ def _json(raw: bytes) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-async def _client_has_gone(receive: Receive) -> None:
+async def _wait_for_disconnect(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
-def _header(request: Request, name: str) -> str | None:
+def _read_header(request: Request, name: str) -> str | None:
     """Return a header that may be percent-encoded, for ids beyond Latin-1; None without one."""
     value = request.headers.get(name, "").strip()
     return read_user(value) if value else None
 
 
-def _named_in(body: Mapping[str, Any]) -> str | None:
+def _read_user_field(body: Mapping[str, Any]) -> str | None:
     user = body.get("user")
     return user if isinstance(user, str) and user else None
 
 
-def _read_use(request: Request) -> Memory:
+def _read_memory_use(request: Request) -> Memory:
     """Return the use of the memory that a request asks for. Raise Refusal (422) for an unknown word."""
     word = request.headers.get("x-evimem", "on").strip().lower()
     wishes: dict[str, Memory] = {"on": "on", "read": "read", "write": "write", "off": "off"}
@@ -387,11 +389,11 @@ async def _add_recall(upstream: Upstream, memory: AsyncMemory, body: dict[str, A
     """Add the block of memory to a request, and fill in the receipt."""
     block = await memory.block(body["messages"], tokens=upstream.tokens, asked_at="now")
     turns, tokens, text = len(block.turns), block.tokens, block.text
-    messages = _with_block(body["messages"], text) if text else body["messages"]
+    messages = _insert_block(body["messages"], text) if text else body["messages"]
     if upstream.profile:
         profile = await memory.profile(tokens=PROFILE_TOKENS)
         turns, tokens = turns + len(profile.turns), tokens + profile.tokens
-        messages = _with_profile(messages, profile.text) if profile.text else messages
+        messages = _insert_profile(messages, profile.text) if profile.text else messages
     chat.receipt |= {"X-Evimem-Turns": str(turns), "X-Evimem-Tokens": str(tokens)}
     chat.receipt["X-Evimem-Memory"] = "recalled" if tokens else "empty"
     return json.dumps({**body, "messages": messages}).encode() if tokens else chat.body
@@ -419,7 +421,7 @@ async def _find_session(memory: AsyncMemory, chat: Chat) -> tuple[str, list[dict
     return names[0], messages[last:]
 
 
-def _with_block(messages: list[dict[str, Any]], block: str) -> list[dict[str, Any]]:
+def _insert_block(messages: list[dict[str, Any]], block: str) -> list[dict[str, Any]]:
     """Return the messages with a block in the last one of the user, before its own words; else in one after them."""
     for at in range(len(messages) - 1, -1, -1):
         if messages[at].get("role") == "user":
@@ -434,7 +436,7 @@ def _with_block(messages: list[dict[str, Any]], block: str) -> list[dict[str, An
     return [*messages, {"role": "user", "content": block}]
 
 
-def _with_profile(messages: list[dict[str, Any]], profile: str) -> list[dict[str, Any]]:
+def _insert_profile(messages: list[dict[str, Any]], profile: str) -> list[dict[str, Any]]:
     """Return the messages with a profile at the end of the system prompt, or as one."""
     for at, one in enumerate(messages):
         if one.get("role") in {"system", "developer"} and isinstance(one.get("content"), str):
@@ -442,7 +444,7 @@ def _with_profile(messages: list[dict[str, Any]], profile: str) -> list[dict[str
     return [{"role": "system", "content": profile}, *messages]
 
 
-def _failure(refusal: Refusal) -> Response:
+def _openai_error_response(refusal: Refusal) -> Response:
     """Return a refusal in the form that clients of OpenAI read."""
     error = {"message": refusal.detail, "type": refusal.title, "code": refusal.title, "param": None}
     return json_response({"error": error}, refusal.status, refusal.headers)

@@ -8,7 +8,7 @@ from ..loops import LOOPS, VARIANTS
 from ..raw.validate import MAX_NAME, MAX_TEXT
 from ..types.results import Style
 from ..types.values import ROLES, Over
-from .json_schema import Schema, object_of
+from .json_schema import Schema, object_schema
 
 MAX_REQUEST_TURNS = 1_000  # of one request
 MAX_HITS = 100  # of one search
@@ -68,12 +68,12 @@ ASKED: dict[str, Schema] = {"asked_at": TIME, "query_timestamp": {**TIME, "descr
 TOKENS: Schema = {"type": "integer", "minimum": 0, "maximum": MAX_TOKENS}
 
 
-def _not_both(name: str, other: str) -> Schema:
+def _at_most_one_of(name: str, other: str) -> Schema:
     """Return the part of a schema by which an object has at most one of two names for the same; it is not checked."""
     return {name: {"properties": {other: False}}}
 
 
-TURN = object_of(
+TURN = object_schema(
     {
         "speaker": NAME, "text": TEXT, "time": {"type": "string", "description": "ISO 8601; by default now"},
         "session": NAME,
@@ -81,34 +81,34 @@ TURN = object_of(
     },
     "speaker", "text",
 )  # fmt: skip
-ADD_TURNS = object_of(
+ADD_TURNS = object_schema(
     {"turns": {"type": "array", "items": TURN, "minItems": 1, "maxItems": MAX_REQUEST_TURNS}, "replace": FLAG},
     "turns",
     examples=[
         {"turns": [{"speaker": "Mira", "text": "We moved to Porto.", "time": "2024-03-12T18:20:00Z", "session": "s1"}]}
     ],
 )
-ADD_MESSAGES = object_of(
+ADD_MESSAGES = object_schema(
     {"messages": MESSAGES, "session": NAME, "time": TIME, "again": FLAG},
     "messages",
     examples=[{"messages": [{"role": "user", "content": "We moved to Porto."}], "session": "s1"}],
 )
-UPDATE_TURN = object_of(
+UPDATE_TURN = object_schema(
     {"id": NAME, "text": {**TEXT, "minLength": 1}},
     "id", "text",
     examples=[{"id": "s1:4", "text": "We moved to Lisbon."}],
 )  # fmt: skip
-SEARCH = object_of(
+SEARCH = object_schema(
     {
         "query": QUESTION, "k": {"type": "integer", "minimum": 1, "maximum": MAX_HITS}, **FILTERS, **ASKED,
         "before": TIME, "after": TIME, "exclude": IDS, "over": {"type": "string", "enum": list(get_args(Over))},
         "explain": {**FLAG, "description": "give the summands of each score"},
     },
     "query",
-    dependentSchemas=_not_both(*ASKED),
+    dependentSchemas=_at_most_one_of(*ASKED),
     examples=[{"query": "When did we move?", "k": 5, "speaker": "Mira", "explain": True}],
 )  # fmt: skip
-BLOCK = object_of(
+BLOCK = object_schema(
     {
         "message": QUESTION, "messages": {**MESSAGES, "contains": _OF_THE_USER}, "tokens": TOKENS,
         "max_tokens": {**TOKENS, "description": "the same as tokens"},
@@ -116,10 +116,10 @@ BLOCK = object_of(
         **FILTERS, **ASKED, "exclude": IDS,
     },
     oneOf=[{"required": ["message"]}, {"required": ["messages"]}],
-    dependentSchemas={**_not_both(*ASKED), **_not_both("tokens", "max_tokens")},
+    dependentSchemas={**_at_most_one_of(*ASKED), **_at_most_one_of("tokens", "max_tokens")},
     examples=[{"message": "What should I cook tonight?", "tokens": 800}],
 )  # fmt: skip
-BUDGET = object_of(
+BUDGET = object_schema(
     {
         "iterations": {"type": "integer", "minimum": 1, "maximum": 20},
         "k": {"type": "integer", "minimum": 1, "maximum": MAX_HITS},
@@ -129,7 +129,7 @@ BUDGET = object_of(
         "format": {"type": "string", "maxLength": 1_000},
     }
 )
-ASK = object_of(
+ASK = object_schema(
     {
         "question": QUESTION, "loop": LOOP, **FILTERS, **ASKED, "budget": BUDGET,
         "explain": {**FLAG, "description": "give the trace"},
@@ -137,26 +137,30 @@ ASK = object_of(
         "stream": {**FLAG, "description": "answer as server-sent events: trace, text, then answer or error"},
     },
     "question",
-    dependentSchemas=_not_both(*ASKED),
+    dependentSchemas=_at_most_one_of(*ASKED),
     examples=[{"question": "When did Mira move to Porto?", "loop": "iris", "budget": {"seconds": 20}}],
 )  # fmt: skip
 FORGET: Schema = {
     "oneOf": [
-        object_of({"turns": {**IDS, "minItems": 1}}, "turns", description="turns: ids"),
-        object_of({"session": NAME}, "session", description="session: its name"),
-        object_of({"speaker": NAME}, "speaker", description="speaker: a name"),
-        object_of({"before": TIME}, "before", description="before: a time"),
-        object_of({"where": WHERE}, "where", description="where: conditions on metadata"),
-        object_of({"everything": {"type": "boolean", "enum": [True]}}, "everything", description="everything: true"),
+        object_schema({"turns": {**IDS, "minItems": 1}}, "turns", description="turns: ids"),
+        object_schema({"session": NAME}, "session", description="session: its name"),
+        object_schema({"speaker": NAME}, "speaker", description="speaker: a name"),
+        object_schema({"before": TIME}, "before", description="before: a time"),
+        object_schema({"where": WHERE}, "where", description="where: conditions on metadata"),
+        object_schema(
+            {"everything": {"type": "boolean", "enum": [True]}}, "everything", description="everything: true"
+        ),
     ]
 }
-ENRICH = object_of({"retry_now": FLAG})
+ENRICH = object_schema({"retry_now": FLAG})
 _SHARE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
-CALIBRATE = object_of(
+CALIBRATE = object_schema(
     {
         "questions": {
             "type": "array", "minItems": MIN_LABELLED, "maxItems": MAX_REQUEST_TURNS,
-            "items": object_of({"question": QUESTION, "answerable": FLAG, "asked_at": TIME}, "question", "answerable"),
+            "items": object_schema(
+                {"question": QUESTION, "answerable": FLAG, "asked_at": TIME}, "question", "answerable"
+            ),
         },
         "false_abstention": {**_SHARE, "description": "the share of answerable questions that may be refused"},
         "precision": {**_SHARE, "description": "instead: the share of answers that are to be answerable"},

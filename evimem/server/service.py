@@ -54,13 +54,13 @@ class Limits:
 
 
 @dataclass
-class Rates:
+class RateLimits:
     """A token bucket for each user, of a second's worth of requests and at least ten."""
 
     rate: float | None
     buckets: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)
 
-    def take(self, user: str) -> None:
+    def count_request(self, user: str) -> None:
         """Count a request. Raise Refusal (429) where the user asks too often."""
         if self.rate is None:
             return
@@ -102,7 +102,7 @@ class Service:
         self.under_way = 0
         self._sizes: Mapping[str, float] = {}
         self._sized_until = 0.0
-        self.rates = Rates(self.limits.rate)
+        self.rates = RateLimits(self.limits.rate)
         self.operations = Operations(self.folder)
         self.asking = 0
 
@@ -116,14 +116,14 @@ class Service:
             return False
         return not self.draining
 
-    def sizes(self) -> Mapping[str, float]:
+    def measure_pool(self) -> Mapping[str, float]:
         """Return the number of users and of bytes of their memories, a minute old at most: all are listed."""
         if monotonic() >= self._sized_until:
             self._sizes = {"evimem_users": self.pool.count(), "evimem_stored_bytes": self.pool.bytes()}
             self._sized_until = monotonic() + _SIZES_CACHE_SECONDS
         return self._sizes
 
-    def holder_of(self, request: Request, token: str | None = None) -> TokenHolder | None:
+    def find_token_holder(self, request: Request, token: str | None = None) -> TokenHolder | None:
         """Return the holder of a request's token; None where the server has no tokens. Raise Refusal (401)."""
         if self.tokens is None:
             self._check_local(request)
@@ -137,17 +137,17 @@ class Service:
             raise Refusal(401, "Unauthorized", detail, {"WWW-Authenticate": 'Bearer realm="evimem"'})
         return holder
 
-    def admit(self, request: Request, user: str, scope: Scope, token: str | None = None) -> None:
+    def check_access(self, request: Request, user: str, scope: Scope, token: str | None = None) -> None:
         """Let a request to a user's memory pass. Raise Refusal: 401 without a token, 403 for another's, 429 too often.
 
         `token` is the one that came, where it is not in the Authorization header.
         """
-        holder = self.holder_of(request, token)
+        holder = self.find_token_holder(request, token)
         if holder is not None and holder.user not in {user, ANY_USER}:
             raise Refusal(403, "Forbidden", "this token opens another user's memory")
         if holder is not None and not holder.may(scope):
             raise Refusal(403, "Forbidden", f"this token may not do that; it needs the scope {scope!r}")
-        self.rates.take(user)
+        self.rates.count_request(user)
 
     def _check_local(self, request: Request) -> None:
         """Raise Refusal (403) where a web page calls this machine by a name of its own, or from another place."""
@@ -187,7 +187,7 @@ class Call:
     query: Mapping[str, Any]
     body: Any
 
-    def memory(self) -> AbstractAsyncContextManager[AsyncMemory]:
+    def open_memory(self) -> AbstractAsyncContextManager[AsyncMemory]:
         """Return the context that opens the user's memory."""
         return self.service.pool.open_async(self.user)
 

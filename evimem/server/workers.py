@@ -61,7 +61,7 @@ def serve(make: MakeApp, listening: Socket, *, workers: int = 1, grace: int = 20
     if workers == 1:
         _serve_alone(make, listening, grace)
     elif hasattr(os, "fork"):
-        Crew(make, listening, grace).run(workers)
+        WorkerProcesses(make, listening, grace).run(workers)
     else:
         raise InvalidQuery(f"workers is {workers}; expected 1 on this system, which does not fork")
 
@@ -73,7 +73,7 @@ def _serve_alone(make: MakeApp, listening: Socket, grace: int) -> None:
     uvicorn.Server(config).run([listening])
 
 
-class Crew:
+class WorkerProcesses:
     """Worker processes of one socket. The process that runs it serves nothing: it starts, watches and ends them."""
 
     def __init__(self, make: MakeApp, listening: Socket, grace: int) -> None:
@@ -85,9 +85,9 @@ class Crew:
     def run(self, workers: int) -> None:
         """Keep so many workers running until SIGTERM or SIGINT, then wait until they have ended."""
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, self._end)
+            signal.signal(number, self._end_workers)
         for _ in range(workers):
-            self._start()
+            self._start_worker()
         while self._started:
             process, status = os.wait()
             age = time.monotonic() - self._started.pop(process, 0.0)
@@ -96,14 +96,14 @@ class Crew:
                 if age < _MIN_WORKER_SECONDS:
                     time.sleep(_MIN_WORKER_SECONDS)
                 if not self._ending:
-                    self._start()
+                    self._start_worker()
 
-    def _start(self) -> None:
+    def _start_worker(self) -> None:
         process = os.fork()
         if process:
             self._started[process] = time.monotonic()
             if self._ending:  # the signal came before it was known
-                self._end()
+                self._end_workers()
             return
         code = 1
         try:
@@ -126,7 +126,7 @@ class Crew:
         os.read(self._parent_lives, 1)
         os.kill(os.getpid(), signal.SIGTERM)
 
-    def _end(self, number: int = 0, frame: FrameType | None = None) -> None:
+    def _end_workers(self, number: int = 0, frame: FrameType | None = None) -> None:
         self._ending = True
         for process in self._started:
             try:

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from ..db.safe_context import safe_context
-from ..db.turn_sql import TURNS, turns_around
+from ..db.turn_sql import TURNS, select_turns_around
 from ..errors import UNREADABLE, try_read
 from ..index.document import Document, found_by
 from ..text.terms import terms
@@ -17,8 +17,8 @@ from ..types.results import EraseReport
 from ..types.stored import MAX_EARLIER_TURNS, Listing
 from ..types.values import Fact, Where
 from .handle import SETTING, UNFINISHED, StoreHandle
-from .rebuild import derive_segment, drop_traces
-from .sequence import Places, forgotten_among, forgotten_in_copy, places_of, remember_forgotten, replace_places
+from .rebuild import delete_traces, derive_segment
+from .sequence import Places, filter_forgotten, ids_forgotten_in_copy, keep_erased_places, mark_forgotten, read_places
 
 _DERIVED = (  # rows that refer to other rows first, for the foreign keys
     "edge",
@@ -42,12 +42,12 @@ SPARE_ROWS = 256  # numbers of erased rows that stay unused however small a memo
 
 def forget(handle: StoreHandle, turn_ids: Sequence[str]) -> EraseReport:
     """See `Store.forget`."""
-    with erasing(handle) as erasure:
+    with open_erasure(handle) as erasure:
         # An id that is forgotten already is no error: a call whose reply was lost may be repeated.
-        known = handle.raw.known(turn_ids)
-        gone = forgotten_among(handle, [one for one in turn_ids if one not in known])
-        erasure.turns(handle.raw.seqs([one for one in turn_ids if one not in gone]))
-    return erasure.report()
+        known = handle.raw.seqs_of_known(turn_ids)
+        gone = filter_forgotten(handle, [one for one in turn_ids if one not in known])
+        erasure.erase_turns(handle.raw.require_seqs([one for one in turn_ids if one not in gone]))
+    return erasure.purge_and_report()
 
 
 def forget_where(
@@ -64,31 +64,31 @@ def forget_where(
     Raise InvalidQuery, NotAMemory or another StoreError where `as_in` is no readable copy of this memory.
     """
     listing = Listing(session, speaker, before=before, where=where)
-    with erasing(handle) as erasure:
+    with open_erasure(handle) as erasure:
         if as_in is not None:
-            erasure.turns(handle.raw.seqs(list(forgotten_in_copy(handle, as_in))))
+            erasure.erase_turns(handle.raw.require_seqs(list(ids_forgotten_in_copy(handle, as_in))))
         elif listing == Listing():
-            erasure.everything()
+            erasure.erase_everything()
         else:
-            erasure.turns(handle.raw.select(listing))
-    return erasure.report()
+            erasure.erase_turns(handle.raw.select_seqs(listing))
+    return erasure.purge_and_report()
 
 
 @safe_context
-def erasing(handle: StoreHandle, *asked: Callable[[], object]) -> Iterator[Erasure]:
-    """Hold the write lock for a block in which turns may be erased; `Erasure.report` is for after it."""
+def open_erasure(handle: StoreHandle, *asked: Callable[[], object]) -> Iterator[Erasure]:
+    """Hold the write lock for a block in which turns may be erased; `Erasure.purge_and_report` is for after it."""
     erasure = Erasure(handle)
     with handle.writing(*asked):
         yield erasure
         if erasure.began:
             # Before the commit: after a crash between the two, nothing would delete the forgotten vectors.
-            handle.ann.drop()
+            handle.ann.delete_index()
     if erasure.began:
-        handle.save_mark()
+        handle.write_mark()
 
 
 class Erasure:
-    """Erases turns inside one transaction of the caller; `report`, after the commit, purges the log."""
+    """Erases turns inside one transaction of the caller; `purge_and_report`, after the commit, purges the log."""
 
     def __init__(self, handle: StoreHandle) -> None:
         self._handle = handle
@@ -97,57 +97,57 @@ class Erasure:
         self._facts = 0
         self._to_relink: set[int] = set()  # rows of later facts that were linked to erased ones
         self._left: Places = defaultdict(list)
-        self._beside = ReadBeside(handle)
+        self._beside = ErasedContext(handle)
         # Changes of the corpus: terms by position of rows that are gone, and positions whose facts are. None where
         # it is to be read again.
         self._gone: dict[int, Collection[str]] | None = {}
         self._undated: list[int] = []
 
-    def turns(self, seqs: Sequence[int]) -> None:
+    def erase_turns(self, seqs: Sequence[int]) -> None:
         """Erase these turns."""
         self.erase_replaced(seqs)
-        self.taken({})
-        if self._turns and not self._handle.raw.count():
+        self.record_replacements({})
+        if self._turns and not self._handle.raw.count_turns():
             self._drop_settings()
 
     def erase_replaced(self, seqs: Sequence[int]) -> None:
         """Erase turns that are replaced: the settings of the memory stay, even if no turn is left.
 
-        Call `taken` when their replacements are stored.
+        Call `record_replacements` when their replacements are stored.
         """
-        pages = list(_pages(list(dict.fromkeys(seqs))))
+        pages = list(_split_into_pages(list(dict.fromkeys(seqs))))
         if len(pages) > 1:
             self._gone = None
         for page in pages:
             self._erase_page(page)
         if self._turns:
-            self._read_again()
-            self._relink()
+            self._requeue_tainted_facts()
+            self._relink_neighbours()
             if self._handle.passages.sparse(SPARE_ROWS):  # a search takes time and room by the highest number
                 self._gone = None
                 self._handle.segments.renumber(self._handle.passages.renumber())
-            self._note_commit()
+            self._count_commit()
 
-    def taken(self, numbers: Mapping[int, int]) -> None:
+    def record_replacements(self, numbers: Mapping[int, int]) -> None:
         """Record which turns stand where erased ones did: their numbers by those of the erased."""
-        replace_places(self._handle, self._left, numbers)
+        keep_erased_places(self._handle, self._left, numbers)
 
-    def everything(self) -> None:
+    def erase_everything(self) -> None:
         """Erase all turns, derived rows, traces and settings at once."""
         handle = self._handle
-        self._turns, self._facts, self._gone = handle.raw.count(), handle.fact_table.count(), None
-        for page in handle.db.pages(TURNS, (0,), _PAGE_TURNS):
+        self._turns, self._facts, self._gone = handle.raw.count_turns(), handle.fact_table.count(), None
+        for page in handle.db.read_pages(TURNS, (0,), _PAGE_TURNS):
             seqs = [seq for seq, *_ in page]
-            remember_forgotten(handle, seqs)
-            replace_places(handle, places_of(handle, seqs), {})
+            mark_forgotten(handle, seqs)
+            keep_erased_places(handle, read_places(handle, seqs), {})
         for table in _DERIVED:
-            handle.db.delete(table)
+            handle.db.delete_rows(table)
         handle.passages.clear()
-        handle.raw.erase_all()
+        handle.raw.delete_all_turns()
         self._drop_settings()
-        self._note_commit()
+        self._count_commit()
 
-    def report(self) -> EraseReport:
+    def purge_and_report(self) -> EraseReport:
         """Purge the log, waiting for readers; return the counts, as "pending" where a reader held it on."""
         unpurgeable_copies = self._handle.db.unpurgeable_copies
         if unpurgeable_copies is None and self._handle.finish_erasure(wait=True):
@@ -157,43 +157,43 @@ class Erasure:
     def _drop_settings(self) -> None:
         """Delete every setting kept for code above the store."""
         kept = (key for (key,) in self._handle.db.select("meta", "key"))
-        self._handle.db.drop_meta(*(key for key in kept if key.startswith(SETTING)))
+        self._handle.db.delete_meta(*(key for key in kept if key.startswith(SETTING)))
 
-    def _note_commit(self) -> None:
+    def _count_commit(self) -> None:
         self.began = True
         if self._handle.db.unpurgeable_copies is None:
             self._handle.db.set_meta(UNFINISHED, "1")
             self._handle.purged = False  # until the report: after an interrupt in between, the next commit finishes it
         self._handle.invalidate_ann()
-        corpus = self._handle.resident
+        corpus = self._handle.resident_corpus
         self._handle.count_commit(rewrote=True)
         if corpus is not None and self._gone is not None:
             corpus.erase(self._gone)
             corpus.drop_events(self._undated)
-            self._handle.keep_corpus(corpus)
+            self._handle.cache_corpus(corpus)
 
     def _erase_page(self, seqs: Sequence[int]) -> None:
         handle = self._handle
         rows = handle.passages.of(seqs)
-        known = self._known(rows)
+        known = self._read_known_terms(rows)
         facts = handle.fact_table.rows_of(seqs)
-        self._beside.note(seqs)
-        self._to_relink |= handle.edges.erase(facts)
+        self._beside.note_erased_words(seqs)
+        self._to_relink |= handle.edges.erase_facts(facts)
         self._to_relink.difference_update(facts)
         self._facts += handle.fact_table.erase(seqs)
         documents = {
             number: document for seq, found in known.items() for number, document in zip(rows[seq], found, strict=True)
         }
         handle.segments.erase(documents)
-        handle.jobs.erase(seqs)
-        drop_traces(handle, [number for (number,) in handle.db.select("trace_turn", "number", seq=seqs)])
-        remember_forgotten(handle, seqs)
-        for session, left in places_of(handle, seqs).items():
+        handle.jobs.delete_jobs(seqs)
+        delete_traces(handle, [number for (number,) in handle.db.select("trace_turn", "number", seq=seqs)])
+        mark_forgotten(handle, seqs)
+        for session, left in read_places(handle, seqs).items():
             self._left[session] += left
         unknown = [row for seq, some in rows.items() if seq not in known for row in some]
         handle.segments.drop(unknown)
         handle.passages.erase(seqs)
-        handle.raw.erase(seqs)
+        handle.raw.delete_turns(seqs)
         if unknown:
             self._gone = None
         elif self._gone is not None:
@@ -203,48 +203,48 @@ class Erasure:
             derive_segment(handle, number)
         self._turns += len(seqs)
 
-    def _read_again(self) -> None:
+    def _requeue_tainted_facts(self) -> None:
         """Drop and queue the facts in which a model put statements of erased turns only."""
-        handle, lost = self._handle, self._beside.lost()
+        handle, lost = self._handle, self._beside.find_tainted_turns()
         if lost:
             rows = handle.fact_table.rows_of(lost)
-            self._to_relink = (self._to_relink | handle.edges.erase(rows)).difference(rows)
+            self._to_relink = (self._to_relink | handle.edges.erase_facts(rows)).difference(rows)
             self._facts += handle.fact_table.erase(lost)
             indexed = handle.passages.of(lost).values()
             undated = [row for some in indexed for row in some]
             handle.segments.set_events({row: () for row in undated})
             self._undated += [row - 1 for row in undated]
-            handle.db.delete("job", kind="extract", seq=lost)  # as if no model had read them
+            handle.db.delete_rows("job", kind="extract", seq=lost)  # as if no model had read them
             handle.jobs.enqueue("facts", lost)
 
-    def _relink(self) -> None:
+    def _relink_neighbours(self) -> None:
         """Recompute the `similar` edges of the erased facts' neighbours; in a large memory, queue that."""
         handle = self._handle
         if handle.is_large:
             handle.jobs.enqueue("link", handle.fact_table.turns_of(self._to_relink))
         else:
-            handle.edges.relink(self._to_relink, handle.min_cosine)
+            handle.edges.relink_facts(self._to_relink, handle.min_cosine)
 
-    def _known(self, rows: Mapping[int, range]) -> dict[int, tuple[Document, ...]]:
+    def _read_known_terms(self, rows: Mapping[int, range]) -> dict[int, tuple[Document, ...]]:
         """Return the terms of turns, where they are surely known.
 
         They are not known of a turn that is not as it was stored, or whose terms cannot or could not be read.
         """
-        plain = self._handle.jobs.open_turns("terms")
+        plain = self._handle.jobs.turns_with_open_job("terms")
         found: dict[int, tuple[Document, ...]] = {}
-        for seq, turn in self._handle.raw.intact([seq for seq in rows if seq not in plain]).items():
+        for seq, turn in self._handle.raw.read_intact_turns([seq for seq in rows if seq not in plain]).items():
             with suppress(*UNREADABLE):
                 read = found_by(turn, len(rows[seq]))
                 found |= {seq: read.value} if read.error is None else {}
         return found
 
 
-def _pages(seqs: list[int]) -> Iterator[list[int]]:
+def _split_into_pages(seqs: list[int]) -> Iterator[list[int]]:
     for start in range(0, len(seqs), _PAGE_TURNS):
         yield seqs[start : start + _PAGE_TURNS]
 
 
-class ReadBeside:
+class ErasedContext:
     """The words of erased turns, by the number of each later turn in which a model found facts.
 
     A model reads each turn with some before it, to know whom "he" means: it may have read erased turns.
@@ -254,37 +254,41 @@ class ReadBeside:
         self._handle = handle
         self._words: dict[int, set[str]] = defaultdict(set)
 
-    def note(self, seqs: Sequence[int]) -> None:
+    def note_erased_words(self, seqs: Sequence[int]) -> None:
         """Note the words of turns that are about to be erased."""
         handle, erased = self._handle, set(seqs)
         after = [
             pair
-            for pair in handle.db.rows(*turns_around(handle.db, seqs, 0, MAX_EARLIER_TURNS))
+            for pair in handle.db.rows(*select_turns_around(handle.db, seqs, 0, MAX_EARLIER_TURNS))
             if pair[1] not in erased
         ]
         by_model = handle.fact_table.read_by_a_model({near for _, near in after})
         after = [(seq, near) for seq, near in after if near in by_model]
-        said = self._said({seq for seq, _ in after})
+        said = self._read_words({seq for seq, _ in after})
         for seq, near in after:
             self._words[near] |= said[seq]
 
-    def lost(self) -> list[int]:
+    def find_tainted_turns(self) -> list[int]:
         """Return the turns that are left and have a fact with a word of an erased turn, and of none that is left."""
         handle = self._handle
         beside = sorted(handle.fact_table.read_by_a_model(self._words))
-        left = [(seq, seq) for seq in beside] + handle.db.rows(*turns_around(handle.db, beside, MAX_EARLIER_TURNS, 0))
-        said, gone = self._said({near for _, near in left}), {seq: set(self._words[seq]) for seq in beside}
+        left = [(seq, seq) for seq in beside] + handle.db.rows(
+            *select_turns_around(handle.db, beside, MAX_EARLIER_TURNS, 0)
+        )
+        said, gone = self._read_words({near for _, near in left}), {seq: set(self._words[seq]) for seq in beside}
         for seq, near in left:
             gone[seq] -= said[near]
         facts = try_read({}, handle.fact_table.of_turns, beside).value
-        return [seq for seq in beside if seq not in facts or any(_speaks_of(fact, gone[seq]) for fact in facts[seq])]
+        return [
+            seq for seq in beside if seq not in facts or any(_contains_word(fact, gone[seq]) for fact in facts[seq])
+        ]
 
-    def _said(self, seqs: Collection[int]) -> dict[int, set[str]]:
+    def _read_words(self, seqs: Collection[int]) -> dict[int, set[str]]:
         """Return the words of turns; none of one that is not as it was stored."""
-        intact = self._handle.raw.intact(list(seqs)) if seqs else {}
+        intact = self._handle.raw.read_intact_turns(list(seqs)) if seqs else {}
         texts = {seq: f"{turn.speaker} {turn.text} {turn.caption or ''}" for seq, turn in intact.items()}
         return {seq: set(terms(texts.get(seq, ""))) for seq in seqs}
 
 
-def _speaks_of(fact: Fact, words: Collection[str]) -> bool:
+def _contains_word(fact: Fact, words: Collection[str]) -> bool:
     return any(term in words for term in terms(f"{fact.subject} {fact.object}"))

@@ -12,7 +12,7 @@ from typing import Any, Concatenate
 from ..db.jobs import Jobs
 from ..db.safe_context import safe_context
 from ..db.tables import Tables
-from ..edges.edge_table import EdgeGraph, threshold
+from ..edges.edge_table import EdgeGraph, similarity_threshold
 from ..errors import DimensionMismatch, EmbedderMismatch, StoreError, StoreRolledBack
 from ..index.corpus import Corpus
 from ..index.fact_table import FactTable
@@ -21,7 +21,7 @@ from ..index.saved_index import Origin
 from ..index.segments import PassageTable, Segments
 from ..raw.commit_mark import COMMITS_PER_MARK
 from ..raw.turn_log import RawLog
-from ..raw.validate import LocalTimes, settle_timezone
+from ..raw.validate import LocalTimes, fix_timezone
 from ..times import Conventions
 from ..times.date_order import checked_date_order
 from ..types.stored import MemoryOverview
@@ -117,7 +117,7 @@ class StoreHandle:
             raise EmbedderMismatch(embedder, kept)
         elif int(width) != self.segments.dimension:
             raise DimensionMismatch(self.segments.dimension, int(width))
-        self.times = settle_timezone(self.db, timezone)
+        self.times = fix_timezone(self.db, timezone)
         order: Any = checked_date_order(date_order) or known.get("date_order")
         if order != known.get("date_order"):
             self.db.set_meta("date_order", order)
@@ -131,16 +131,16 @@ class StoreHandle:
     @property
     def min_cosine(self) -> float:
         """From which cosine on two facts are linked, by the embedder of the memory."""
-        return threshold(self.db.meta("embedder") or "")
+        return similarity_threshold(self.db.read_meta_value("embedder") or "")
 
-    def is_read_by_these_rules(self) -> bool:
+    def is_derived_by_current_rules(self) -> bool:
         """Return whether all rows were derived by the rules of this version, as `rebuild` does."""
-        return self.db.meta(READ_BY) == str(RULES_VERSION)
+        return self.db.read_meta_value(READ_BY) == str(RULES_VERSION)
 
     @property
     def is_large(self) -> bool:
         """Whether facts are linked by `enrich`, and not when they are written."""
-        return self.edges.more_than(LINK_NOW)
+        return self.edges.has_more_facts_than(LINK_NOW)
 
     def require_writable(self) -> None:
         """Raise StoreReadOnly where it was opened for reading only."""
@@ -154,7 +154,7 @@ class StoreHandle:
         """
         with self.db.writing(durably=durably):
             self.db.prefetch(*asked)
-            self._compare()
+            self._drop_stale_caches()
             before, self._counted = self._commits_seen, 0
             yield
             counted = self._counted
@@ -171,12 +171,12 @@ class StoreHandle:
         than the newest linked one got vectors) to read the vectors of facts again.
         """
         counts = {"commits": durable, "epoch": rewrote, "links": relinked}
-        self.db.count_up(*(name for name, counted in counts.items() if counted))
+        self.db.increment_meta(*(name for name, counted in counts.items() if counted))
         self._counted += durable
         if rewrote:
             self.drop_caches()
 
-    def keep_corpus(self, corpus: Corpus) -> None:
+    def cache_corpus(self, corpus: Corpus) -> None:
         """Go on with the corpus, changed as its rows were in this transaction, which was counted as one rewrite."""
         epoch, aborted = self._state
         self._corpus, self._state = corpus, (str(int(epoch or 0) + 1), aborted)
@@ -187,31 +187,31 @@ class StoreHandle:
             self.finish_erasure()
         self._commits_since_mark += 1
         if self._commits_since_mark >= COMMITS_PER_MARK:
-            self.save_mark()
+            self.write_mark()
         else:
-            self.note_mark()
+            self.write_mark_unsynced()
 
     def finish_erasure(self, *, wait: bool = False) -> bool:
         """Purge the remains of an erasure in the log and in unused parts of pages; return whether none are left.
 
         See `Tables.purge`. While something is left, each commit tries it again.
         """
-        left = self.db.meta(UNFINISHED) is not None
-        self.purged = not left or self.db.purge(lambda: self.db.drop_meta(UNFINISHED), wait=wait)
+        left = self.db.read_meta_value(UNFINISHED) is not None
+        self.purged = not left or self.db.purge(lambda: self.db.delete_meta(UNFINISHED), wait=wait)
         return self.purged
 
     @property
-    def resident(self) -> Corpus | None:
+    def resident_corpus(self) -> Corpus | None:
         """The corpus as it was last read; None where there is none, or a block has failed since."""
         return self._corpus if self._state[1] == self.db.aborted else None
 
     def corpus(self) -> Corpus:
         """Return the corpus that searches score, caught up with the file; call it inside `db.reading()`."""
-        self.db.prefetch(self._compare, self._follow)
-        self._compare()
-        return self._follow()
+        self.db.prefetch(self._drop_stale_caches, self._update_corpus)
+        self._drop_stale_caches()
+        return self._update_corpus()
 
-    def _follow(self) -> Corpus:
+    def _update_corpus(self) -> Corpus:
         if self._corpus is None or not self.segments.follow(self._corpus):
             self._corpus = self.segments.corpus()
         return self._corpus
@@ -221,14 +221,14 @@ class StoreHandle:
         self.db.prefetch(*queries)
         if seqs:
             self.db.prefetch(
-                partial(self.raw.read, seqs), *([partial(self.fact_table.of_turns, seqs)] if facts else [])
+                partial(self.raw.read_turns, seqs), *([partial(self.fact_table.of_turns, seqs)] if facts else [])
             )
 
-    def _compare(self) -> None:
+    def _drop_stale_caches(self) -> None:
         """Drop caches of an older state. Raise StoreRolledBack for another memory, or if this one is older."""
         kept = self.db.read_meta(*self.compared)
         commits = int(kept.get("commits", "0"))
-        if kept.get("store", "") != self.store_id or commits < self._commits_seen or not self.continues(kept):
+        if kept.get("store", "") != self.store_id or commits < self._commits_seen or not self.is_successor_state(kept):
             self._is_other = True
             raise StoreRolledBack(
                 f"{self.name!r} was erased, replaced, or lacks commits that it had (it has {commits}, and "
@@ -243,7 +243,7 @@ class StoreHandle:
             self.edges.drop_cache()
         self._state, self._links = state, links
 
-    def continues(self, kept: dict[str, str]) -> bool:
+    def is_successor_state(self, kept: dict[str, str]) -> bool:
         """Return whether a state, of which the values to compare are given, follows the last one that was seen."""
         del kept
         return True
@@ -260,20 +260,20 @@ class StoreHandle:
 
     def invalidate_ann(self) -> None:
         """Mark vector indexes built so far as stale: vectors at positions they hold were erased or changed."""
-        self.db.set_meta("dealt", str(int(self.db.meta("dealt") or 0) + 1))
+        self.db.set_meta("dealt", str(int(self.db.read_meta_value("dealt") or 0) + 1))
 
-    def save_mark(self) -> None:
+    def write_mark(self) -> None:
         """Write down outside of the memory how many commits it has, where the engine has a place for that."""
         self._commits_since_mark = 0
 
-    def note_mark(self) -> None:
+    def write_mark_unsynced(self) -> None:
         """Write down the same after each commit, as a killed process leaves it, where that takes microseconds."""
 
     def close(self) -> None:
         """Write the mark if commits were made since the last one, and close the file."""
         try:
             if self._commits_since_mark and self.db.usable:
-                self.save_mark()
+                self.write_mark()
         finally:
             self._corpus = None
             self.db.close()
@@ -281,12 +281,12 @@ class StoreHandle:
             TRIM(0)
 
 
-def one_transaction(verb: Callable[Concatenate[StoreHandle, P], T]) -> Callable[Concatenate[StoreHandle, P], T]:
-    """Have a verb that is one transaction repeated where a server has undone it; see `Tables.repeating`."""
+def retry_transaction(verb: Callable[Concatenate[StoreHandle, P], T]) -> Callable[Concatenate[StoreHandle, P], T]:
+    """Have a verb that is one transaction repeated where a server has undone it; see `Tables.retry_transaction`."""
 
     @wraps(verb)
     def repeat_verb(handle: StoreHandle, /, *args: P.args, **options: P.kwargs) -> T:
-        return handle.db.repeating(partial(verb, handle, *args, **options))
+        return handle.db.retry_transaction(partial(verb, handle, *args, **options))
 
     return repeat_verb
 

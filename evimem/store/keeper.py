@@ -8,7 +8,7 @@ from pathlib import Path
 from ..db.encryption import Key
 from ..errors import InvalidQuery
 from . import check, erase, find_facts, reads, rebuild, sequence, summaries, writes
-from .handle import StoreHandle, one_transaction
+from .handle import StoreHandle, retry_transaction
 
 
 class Keeper(StoreHandle, ABC):
@@ -39,12 +39,12 @@ class Keeper(StoreHandle, ABC):
     contexts = reads.contexts
     order = reads.order
     turns = reads.turns
-    pairs = reads.pairs
+    turns_with_facts = reads.turns_with_facts
     export_rows = reads.export_rows
-    session_names = sequence.session_names
-    keep_marks = one_transaction(sequence.keep_marks)
-    keep_places = one_transaction(sequence.keep_places)
-    take_places = one_transaction(sequence.take_places)
+    sessions_by_digest = sequence.sessions_by_digest
+    import_forgotten_marks = retry_transaction(sequence.import_forgotten_marks)
+    import_forgotten_places = retry_transaction(sequence.import_forgotten_places)
+    fill_imported_places = retry_transaction(sequence.fill_imported_places)
     facts = reads.facts
     about = reads.about
     keywords = reads.keywords
@@ -52,38 +52,38 @@ class Keeper(StoreHandle, ABC):
     mentions = reads.mentions
     roster = reads.roster
     due = reads.due
-    backlog = reads.backlog
+    count_untried_jobs = reads.count_untried_jobs
     new_jobs = reads.new_jobs
-    waiting = reads.waiting
+    turns_with_pending_job = reads.turns_with_pending_job
     postponed_jobs = reads.postponed_jobs
     turns_to_extract = reads.turns_to_extract
-    past = reads.past
+    read_session_window = reads.read_session_window
     setting = reads.setting
     trace = reads.trace
     health = reads.health
     stats = reads.stats
-    days = summaries.days
-    sessions = summaries.sessions
-    speaker_counts = summaries.speaker_counts
-    subject_counts = summaries.subject_counts
-    kept_traces = summaries.kept_traces
-    jobs_of = summaries.jobs_of
+    count_turns_by_day = summaries.count_turns_by_day
+    summarize_sessions = summaries.summarize_sessions
+    count_turns_by_speaker = summaries.count_turns_by_speaker
+    count_facts_by_subject = summaries.count_facts_by_subject
+    list_traces = summaries.list_traces
+    jobs_of_turn = summaries.jobs_of_turn
 
-    write = one_transaction(writes.write)
-    continue_session = one_transaction(writes.continue_session)
-    complete_jobs = one_transaction(writes.complete_jobs)
-    enqueue_missing = one_transaction(writes.enqueue_missing)
-    lease = one_transaction(writes.lease)
-    release = one_transaction(writes.release)
-    hold = one_transaction(writes.hold)
-    postpone = one_transaction(writes.postpone)
-    retry_now = one_transaction(writes.retry_now)
-    keep_setting = one_transaction(writes.keep_setting)
-    keep_trace = one_transaction(writes.keep_trace)
-    forget = one_transaction(erase.forget)
-    forget_where = one_transaction(erase.forget_where)
+    write = retry_transaction(writes.write)
+    continue_session = retry_transaction(writes.continue_session)
+    complete_jobs = retry_transaction(writes.complete_jobs)
+    enqueue_missing = retry_transaction(writes.enqueue_missing)
+    lease = retry_transaction(writes.lease)
+    release = retry_transaction(writes.release)
+    hold = retry_transaction(writes.hold)
+    postpone = retry_transaction(writes.postpone)
+    retry_now = retry_transaction(writes.retry_now)
+    keep_setting = retry_transaction(writes.keep_setting)
+    keep_trace = retry_transaction(writes.keep_trace)
+    forget = retry_transaction(erase.forget)
+    forget_where = retry_transaction(erase.forget_where)
 
-    check = check.check
-    change_embedder = one_transaction(rebuild.change_embedder)
+    find_damage = check.find_damage
+    change_embedder = retry_transaction(rebuild.change_embedder)
     index_vectors = rebuild.index_vectors
     rebuild = rebuild.rebuild

@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ..db.atomic_files import changing, sweep
-from ..edges.fact_vectors import FactMatrix, vectors_of
+from ..db.atomic_files import delete_stale_temporaries, translate_os_errors
+from ..edges.fact_vectors import FactMatrix, vectors_of_rows
 from ..errors import StoreClosed
 from ..index.corpus import Corpus
 from ..index.hnsw import HnswIndex, best, has_hnswlib, unit_rows
@@ -72,7 +72,7 @@ class AnnIndexCache:
         self._origin: Origin | None = None
         self._tried: Origin | None = None  # the origin for which loading was tried: a bad file is read only once
 
-    def index(self, corpus: Corpus, origin: Origin) -> HnswIndex | None:
+    def load_index(self, corpus: Corpus, origin: Origin) -> HnswIndex | None:
         """Return the index of this origin, loaded if need be; None where there is none. It may lack new vectors."""
         self._corpus = corpus
         if len(corpus) < self.min_rows:
@@ -81,20 +81,20 @@ class AnnIndexCache:
             self._index, self._origin = None, None
         if self._index is None and self._tried != origin and self._file is not None:
             self._tried = origin
-            self._index = load_index(self._file, origin, len(corpus), self._rows)
+            self._index = load_index(self._file, origin, len(corpus), self._exact_vectors)
             self._origin = origin if self._index is not None else None
         return self._index
 
-    def nearest(self, corpus: Corpus, origin: Origin) -> CompleteIndex | None:
+    def complete_index(self, corpus: Corpus, origin: Origin) -> CompleteIndex | None:
         """Return the index that finds the nearest of all vectors; None without an index: all are compared."""
-        index = self.index(corpus, origin)
+        index = self.load_index(corpus, origin)
         if index is None:
             self._complete = None
         elif self._complete is None or self._complete.size != len(corpus) or self._complete.index is not index:
-            self._complete = CompleteIndex(index, corpus, self._rows)
+            self._complete = CompleteIndex(index, corpus, self._exact_vectors)
         return self._complete
 
-    def build(self, corpus: Corpus, origin: Origin, is_current: Callable[[], bool]) -> Iterator[int]:
+    def extend_index(self, corpus: Corpus, origin: Origin, is_current: Callable[[], bool]) -> Iterator[int]:
         """Index every vector that is not indexed yet, and save now and then; yield how many at a time.
 
         `is_current` says whether `origin` is still that of the memory. Where it is not, turns may have been forgotten
@@ -102,35 +102,35 @@ class AnnIndexCache:
         """
         if len(corpus) < self.min_rows or self._file is None:
             return
-        index = self.index(corpus, origin) or HnswIndex(corpus.dimension, self._rows)
+        index = self.load_index(corpus, origin) or HnswIndex(corpus.dimension, self._exact_vectors)
         missing = np.setdiff1d(np.flatnonzero(corpus.scale), index.positions())
         for start in range(0, len(missing), _PAGE_VECTORS):
             page = missing[start : start + _PAGE_VECTORS]
-            index.add(page, self._rows(page))
+            index.add(page, self._exact_vectors(page))
             last = start + _PAGE_VECTORS >= len(missing)
             if (
                 last or (start + _PAGE_VECTORS) % _SAVE_EVERY < _PAGE_VECTORS
             ):  # as one page in every `_SAVE_EVERY` vectors does
-                with changing(repr(str(self._file)), "the memory is whole, and is searched without it"):
+                with translate_os_errors(repr(str(self._file)), "the memory is whole, and is searched without it"):
                     save_index(self._file, index, origin)
                 if not is_current():
-                    self.drop()
+                    self.delete_index()
                     return
             yield len(page)
         self._index = index
         self._origin = self._tried = origin
 
-    def drop(self) -> None:
+    def delete_index(self) -> None:
         """Delete the index, its file and its temporary files: it holds vectors of turns that are being forgotten."""
         self._index = self._complete = self._origin = self._tried = None
         if self._file is None:
             return
-        with changing(repr(str(self._file)), "nothing was forgotten"):
+        with translate_os_errors(repr(str(self._file)), "nothing was forgotten"):
             self._file.unlink(missing_ok=True)
             description_path(self._file).unlink(missing_ok=True)
-        sweep(self._file)
+        delete_stale_temporaries(self._file)
 
-    def _rows(self, positions: NDArray[np.int64]) -> Vectors:
+    def _exact_vectors(self, positions: NDArray[np.int64]) -> Vectors:
         """Return unit vectors, float32 of shape (len(positions), dimension); zeros where there is none."""
         corpus = self._corpus
         if corpus is None:
@@ -150,18 +150,18 @@ class FactSketches:
         self._known: FactMatrix | None = None
         self._searching = threading.Lock()
 
-    def nearest(self, known: FactMatrix, vector: Vectors, allowed: NDArray[np.bool_], most: int) -> list[int]:
+    def find_nearest(self, known: FactMatrix, vector: Vectors, allowed: NDArray[np.bool_], most: int) -> list[int]:
         """Return the rows of the facts nearest to a vector of shape (dimension,); `allowed` is by turn."""
         there = allowed[known.turns]
         if np.count_nonzero(there) <= MAX_COMPARED_FACTS:
-            return known.nearest(vector, np.flatnonzero(there), most)
+            return known.nearest_rows(vector, np.flatnonzero(there), most)
         stored = StoredVectors(known.quantized, known.scales.astype(np.float32))
         with self._searching:
-            if self._known is None or not _begins_with(known, self._known):
+            if self._known is None or not _only_appends_to(known, self._known):
                 self._sketches = Sketches()
             self._known = known
             near = self._sketches.nearest(stored, vector, there, max(SKETCHED, most, len(known) // SHARE))
-        return known.nearest(vector, near.astype(np.int64), most)
+        return known.nearest_rows(vector, near.astype(np.int64), most)
 
 
 class FactGraph:
@@ -172,49 +172,49 @@ class FactGraph:
         self._known: FactMatrix | None = None
         self._searching = threading.Lock()
 
-    def nearest(self, known: FactMatrix, vector: Vectors, allowed: NDArray[np.bool_], most: int) -> list[int]:
+    def find_nearest(self, known: FactMatrix, vector: Vectors, allowed: NDArray[np.bool_], most: int) -> list[int]:
         """Return the rows of the facts nearest to a vector of shape (dimension,), best first; `allowed` is by turn."""
         if not len(known):
             return []
         hidden = known.rows[~allowed[known.turns]]
         with self._searching:
-            index, gone = self._following(known)
+            index, gone = self._update_index(known)
             found: list[int] = index.search(vector, most, np.concatenate([gone, hidden]).tolist()).positions.tolist()
         return found
 
-    def _following(self, known: FactMatrix) -> tuple[HnswIndex, NDArray[np.int64]]:
+    def _update_index(self, known: FactMatrix) -> tuple[HnswIndex, NDArray[np.int64]]:
         """Return an index that holds all of these facts, and which rows of it are of none.
 
         It is built anew only where a vector changed, as with another embedder, or where half of it is gone.
         """
         index, before = self._index, self._known
-        if index is not None and before is not None and _agree(known, before):
+        if index is not None and before is not None and _have_equal_vectors(known, before):
             gone = np.setdiff1d(index.positions(), known.rows)
             index = None if 2 * len(gone) > len(index) else index
         else:
             index = None
         self._known = known
         if index is None:
-            index, gone = HnswIndex(known.quantized.shape[1], self._vectors), np.zeros(0, np.int64)
+            index, gone = HnswIndex(known.quantized.shape[1], self._exact_vectors), np.zeros(0, np.int64)
             self._index = index
         missing = np.setdiff1d(known.rows[known.scales > 0], index.positions())
-        index.add(missing, self._vectors(missing))
+        index.add(missing, self._exact_vectors(missing))
         return index, gone
 
-    def _vectors(self, rows: NDArray[np.int64]) -> Vectors:
+    def _exact_vectors(self, rows: NDArray[np.int64]) -> Vectors:
         """Return the vectors of rows, float32 of shape (len(rows), dimension); zeros for one that is gone."""
         assert self._known is not None
-        return vectors_of(self._known, rows)
+        return vectors_of_rows(self._known, rows)
 
 
-def _agree(one: FactMatrix, other: FactMatrix) -> bool:
+def _have_equal_vectors(one: FactMatrix, other: FactMatrix) -> bool:
     """Return whether each fact of both has one vector, as its scale tells."""
     _, here, there = np.intersect1d(one.rows, other.rows, assume_unique=True, return_indices=True)
     same_width = one.quantized.shape[1] == other.quantized.shape[1]
     return same_width and bool((one.scales[here] == other.scales[there]).all())
 
 
-def _begins_with(known: FactMatrix, before: FactMatrix) -> bool:
+def _only_appends_to(known: FactMatrix, before: FactMatrix) -> bool:
     """Return whether facts were only added since."""
     end = len(before)
     same = known.quantized.shape[1] == before.quantized.shape[1] and np.array_equal(known.rows[:end], before.rows)

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from ..db.atomic_files import changing, check_own_name, kind_of, sweep
-from ..db.connection import Connection, lacks_log, log_fits, read_header
+from ..db.atomic_files import check_not_companion_name, delete_stale_temporaries, kind_of, translate_os_errors
+from ..db.connection import Connection, is_log_of_file, lacks_log, read_header
 from ..db.encryption import Key
-from ..db.file_format import is_encrypted, is_memory
-from ..db.open_handles import require_descriptors
-from ..db.schema import MIGRATIONS, migrate, version
+from ..db.file_format import is_encrypted_header, is_memory_header
+from ..db.open_handles import require_free_descriptors
+from ..db.schema import MIGRATIONS, count_migrations, migrate
 from ..errors import InvalidQuery, NewerSchema, NotAMemory, StoreError, StoreReadOnly, StoreRolledBack, WrongKey
-from ..raw.commit_mark import Mark, mark_path, read_mark, write_mark
+from ..raw.commit_mark import CommitMark, mark_path, read_mark, write_mark
 
 _NO_FILE = ":memory:"  # to SQLite, a database in memory
 
 
-def real_path(path: Path) -> Path:
+def resolve_memory_path(path: Path) -> Path:
     """Return where a memory lies: a symbolic link is followed, so that all its names share one log and one mark.
 
     Raise NotAMemory for a path that is no regular file, such as a folder or a pipe, and StoreError for a name that no
@@ -30,7 +30,7 @@ def real_path(path: Path) -> Path:
             f"the path is {_NO_FILE!r}; a memory is always a file: for one that goes away, give a path in a folder "
             "that `tempfile.TemporaryDirectory()` makes"
         )
-    with changing(repr(str(path)), "nothing was opened"):
+    with translate_os_errors(repr(str(path)), "nothing was opened"):
         kind = kind_of(path)
         names = path.stat().st_nlink if kind == "file" else 1
         found = path.resolve() if path.is_symlink() else path
@@ -41,12 +41,12 @@ def real_path(path: Path) -> Path:
             f"{str(path)!r} has {names} names (hard links), each with a log of its own, which would damage it; "
             "copy it to a new file with no process using it, and put the copy in its place"
         )
-    check_own_name(found)
+    check_not_companion_name(found)
     return found
 
 
 def open_checked(path: Path, vfs: str | None, busy_seconds: float, key: Key | None = None) -> Connection:
-    """Open or create a memory at a path that `real_path` returned.
+    """Open or create a memory at a path that `resolve_memory_path` returned.
 
     Raise StoreRolledBack where its mark says that it held more, NotAMemory for a file of another program. A file that
     is refused stays byte for byte as it was, its log too: they may be all there is to restore from.
@@ -58,8 +58,8 @@ def open_checked(path: Path, vfs: str | None, busy_seconds: float, key: Key | No
     db = _connect_checked(
         path, vfs, lambda: Connection(path, vfs=vfs, busy_seconds=busy_seconds, key=key), _migrate, key
     )
-    db.trust()
-    sweep(path)
+    db.mark_verified()
+    delete_stale_temporaries(path)
     return db
 
 
@@ -68,10 +68,10 @@ def _migrate(db: Connection) -> None:
 
     See `lacks_log`.
     """
-    is_new = not version(db)
+    is_new = not count_migrations(db)
     migrate(db)
     if is_new:
-        db.write_back()
+        db.copy_log_into_file()
 
 
 def open_copy(path: Path, key: Key | None = None) -> Connection:
@@ -80,14 +80,14 @@ def open_copy(path: Path, key: Key | None = None) -> Connection:
     Raise InvalidQuery where there is no file, and the errors of `open_checked` for a file that is no memory, an empty
     one among them, or that differs from its mark.
     """
-    with changing(repr(str(path)), "nothing was read"):
+    with translate_os_errors(repr(str(path)), "nothing was read"):
         if kind_of(path) != "file":
             raise InvalidQuery(f"there is no memory at {str(path)!r}: {kind_of(path) or 'nothing'} is there")
-    return open_to_read(real_path(path), None, 5.0, key)
+    return open_read_only(resolve_memory_path(path), None, 5.0, key)
 
 
-def open_to_read(path: Path, vfs: str | None, busy_seconds: float, key: Key | None = None) -> Connection:
-    """Open a memory at a path that `real_path` returned; neither it nor the files beside it are changed.
+def open_read_only(path: Path, vfs: str | None, busy_seconds: float, key: Key | None = None) -> Connection:
+    """Open a memory at a path that `resolve_memory_path` returned; neither it nor the files beside it are changed.
 
     Raise the errors of `open_checked`, NotAMemory for a missing file too, and StoreReadOnly for the tables of an
     earlier version, which are brought up to date only where they can be written.
@@ -109,8 +109,8 @@ def _connect_checked(
     key: Key | None,
 ) -> Connection:
     """Connect to a file that is a memory and not older than its mark says."""
-    require_descriptors(str(path))
-    mark = _mark(path)
+    require_free_descriptors(str(path))
+    mark = _read_commit_mark(path)
     _check_not_lost(path, mark)
     _check_is_memory(path, vfs, key)
     _check_log(path, vfs, key, mark)
@@ -118,7 +118,7 @@ def _connect_checked(
     db = connect()
     db.lacks_log, db.check_state = is_partial, lambda: _check_reopened(db)
     try:
-        with db.decoding():
+        with db.raise_corrupt_on_decoding_errors():
             if mark is not None:
                 _check_mark(db, mark)
             prepare(db)
@@ -130,23 +130,23 @@ def _connect_checked(
 
 def _check_reopened(db: Connection) -> None:
     """Raise StoreRolledBack where an older state or another memory was put in the place of a file while it was idle."""
-    if (mark := _mark(db.path)) is not None:
+    if (mark := _read_commit_mark(db.path)) is not None:
         _check_mark(db, mark)
 
 
-def drop_mark(path: Path) -> None:
+def delete_commit_mark(path: Path) -> None:
     """Delete the mark of a memory that is being deleted, and temporary files of both."""
     mark_path(path).unlink(missing_ok=True)
-    sweep(path)
+    delete_stale_temporaries(path)
 
 
-def notes(path: Path) -> list[str]:
+def describe_oddities(path: Path) -> list[str]:
     """Return the oddities of the files next to a memory that is not open yet; opening it corrects that."""
     if kind_of(path) != "file" or not path.stat().st_size:
         return []
-    mark = mark_path(real_path(path))
+    mark = mark_path(resolve_memory_path(path))
     try:
-        if read_mark(real_path(path)) is not None:
+        if read_mark(resolve_memory_path(path)) is not None:
             return []
         state = "cannot be read" if mark.exists() else "is missing"
     except OSError:
@@ -154,14 +154,17 @@ def notes(path: Path) -> list[str]:
     return [f"the mark {mark.name!r} {state}, so that a rollback of the memory would go unnoticed; it is rewritten"]
 
 
-def save_mark(db: Connection) -> None:
+def write_commit_mark(db: Connection) -> None:
     """Write into the mark which memory this is, and how many of its commits are durable."""
     what = f"{mark_path(db.path).name!r} next to {str(db.path)!r}"
-    with db.writing(), changing(what, "what was committed is kept"):  # one at a time: the count never goes back
-        write_mark(db.path, _now(db))
+    with (
+        db.writing(),
+        translate_os_errors(what, "what was committed is kept"),
+    ):  # one at a time: the count never goes back
+        write_mark(db.path, _current_mark(db))
 
 
-def _mark(path: Path) -> Mark | None:
+def _read_commit_mark(path: Path) -> CommitMark | None:
     try:
         return read_mark(path)
     except OSError as error:
@@ -171,16 +174,16 @@ def _mark(path: Path) -> Mark | None:
         ) from error
 
 
-def _check_not_lost(path: Path, mark: Mark | None) -> None:
+def _check_not_lost(path: Path, mark: CommitMark | None) -> None:
     """Raise StoreRolledBack for a missing or empty file whose mark or log says that it held something."""
     if path.exists() and path.stat().st_size:
         return
     state = "is empty" if path.exists() else "is missing"
     log = path.with_name(f"{path.name}-wal")
     if mark is not None:
-        raise StoreRolledBack(f"{str(path)!r} {state} but held {mark.commits} commits; {_cure(path)}")
+        raise StoreRolledBack(f"{str(path)!r} {state} but held {mark.commits} commits; {_restore_advice(path)}")
     if log.exists() and log.stat().st_size:
-        raise StoreRolledBack(f"{str(path)!r} {state} but its log {log.name!r} is not; {_cure(path)}")
+        raise StoreRolledBack(f"{str(path)!r} {state} but its log {log.name!r} is not; {_restore_advice(path)}")
 
 
 def _check_is_memory(path: Path, vfs: str | None, key: Key | None) -> None:
@@ -194,23 +197,23 @@ def _check_is_memory(path: Path, vfs: str | None, key: Key | None) -> None:
     # Beside a rollback journal, a memory whose creation was interrupted may have no header yet; SQLite undoes it. The
     # application id is in the first header that is ever written, so that any other id is another program's.
     interrupted = path.with_name(f"{path.name}-journal").exists() and not header.strip(b"\0")
-    if is_encrypted(header):
+    if is_encrypted_header(header):
         if key is None:
             raise WrongKey(f"{str(path)!r} is encrypted, by its header; give its key with key=, a command EVIMEM_KEY")
         return
-    if is_memory(header) and key is not None:
+    if is_memory_header(header) and key is not None:
         raise WrongKey(f"{str(path)!r} is not encrypted; leave key= out, or copy it: evimem.copy(..., target_key=)")
-    if header and not interrupted and not is_memory(header):
+    if header and not interrupted and not is_memory_header(header):
         raise NotAMemory(f"{str(path)!r} is not an evimem memory; give the path of one, or of a new file")
 
 
-def _check_log(path: Path, vfs: str | None, key: Key | None, mark: Mark | None) -> None:
+def _check_log(path: Path, vfs: str | None, key: Key | None, mark: CommitMark | None) -> None:
     """Raise StoreRolledBack for a file beside the log of another memory, or of another state of this one, or a cut one.
 
     SQLite would serve a mixture of both, and blank pages for those that were cut off. Before it reads a page, and in
     an error of its own where either is unreadable.
     """
-    if path.exists() and not log_fits(path, vfs, key, None if mark is None else mark.store):
+    if path.exists() and not is_log_of_file(path, vfs, key, None if mark is None else mark.store):
         log = f"{path.name}-wal"
         raise StoreRolledBack(
             f"{str(path)!r} was cut, or lies beside the log {log!r} of another state or another memory; nothing was "
@@ -219,29 +222,32 @@ def _check_log(path: Path, vfs: str | None, key: Key | None, mark: Mark | None) 
         )
 
 
-def _now(db: Connection) -> Mark:
+def _current_mark(db: Connection) -> CommitMark:
     values = db.read_meta("store", "commits")
-    return Mark(values["store"], int(values["commits"]))
+    return CommitMark(values["store"], int(values["commits"]))
 
 
-def _check_mark(db: Connection, mark: Mark) -> None:
+def _check_mark(db: Connection, mark: CommitMark) -> None:
     """Raise StoreRolledBack for another memory than the mark's, or for one with fewer commits."""
-    if not version(db):
-        raise StoreRolledBack(f"{str(db.path)!r} holds nothing but held {mark.commits} commits; {_cure(db.path)}")
-    now = _now(db)
+    if not count_migrations(db):
+        raise StoreRolledBack(
+            f"{str(db.path)!r} holds nothing but held {mark.commits} commits; {_restore_advice(db.path)}"
+        )
+    now = _current_mark(db)
     if now.store != mark.store:
         raise StoreRolledBack(
-            f"{str(db.path)!r} is another memory than the one that its mark belongs to; {_cure(db.path)}"
+            f"{str(db.path)!r} is another memory than the one that its mark belongs to; {_restore_advice(db.path)}"
         )
     if now.commits < mark.commits:
         raise StoreRolledBack(
-            f"{str(db.path)!r} is older than it was: {now.commits} commits of at least {mark.commits}; {_cure(db.path)}"
+            f"{str(db.path)!r} is older than it was: {now.commits} commits of at least {mark.commits}; "
+            f"{_restore_advice(db.path)}"
         )
 
 
 def _check_schema(db: Connection) -> None:
     """Raise NewerSchema for a later schema than is known here, NotAMemory for none."""
-    found = version(db)
+    found = count_migrations(db)
     if not found:
         raise NotAMemory(f"{str(db.path)!r} is a memory without tables yet; give the path of one that was used")
     if found > len(MIGRATIONS):
@@ -253,7 +259,7 @@ def _check_schema(db: Connection) -> None:
         )
 
 
-def _cure(path: Path) -> str:
+def _restore_advice(path: Path) -> str:
     mark = mark_path(path).name
     return (
         "put the file (and its -wal) back, or put a backup in its place: `evimem restore BACKUP "

@@ -17,17 +17,17 @@ from ..db.postgres import (
     PostgresConnection,
     append_commit,
     count_tenants,
-    drop_tenant,
-    is_tenant,
+    delete_tenant,
     list_tenants,
     size_of_tables,
+    tenant_exists,
 )
 from ..db.postgres_address import parse_address
 from ..db.postgres_checks import NO_TENANT
 from ..db.safe_context import safe_context
 from ..errors import StoreError
 from ..index.segments import SEGMENT_ROWS
-from ..raw.validate import settle_timezone
+from ..raw.validate import fix_timezone
 from ..types.values import DateOrder
 from .handle import COMPARED, FORMER_KEYS, IDENTITY
 from .keeper import Keeper
@@ -46,23 +46,23 @@ class TenantDirectory:
         parse_address(address)
         self._address = address
 
-    def of(self, user: str) -> str:
+    def locate(self, user: str) -> str:
         """Return the address, where a user is found by the key."""
         del user
         return self._address
 
-    def has(self, user: str) -> bool:
+    def has_user(self, user: str) -> bool:
         """Return whether a user has a memory."""
         with closing(PostgresConnection(self._address, tenant_of(user))) as db:
-            return is_tenant(db)
+            return tenant_exists(db)
 
     def keys(self) -> list[str]:
         """Return the keys of the users who have one, in a fixed order."""
         with closing(PostgresConnection(self._address, NO_TENANT)) as db:
             tenants = list_tenants(db)
-        return [key for key in map(self._key_of, tenants) if key is not None]
+        return [key for key in map(self._read_key, tenants) if key is not None]
 
-    def _key_of(self, tenant: str) -> str | None:
+    def _read_key(self, tenant: str) -> str | None:
         """Return the key that a tenant's rows say; None where they are gone."""
         with closing(PostgresConnection(self._address, tenant)) as db:
             return db.read_meta("owner").get("owner")
@@ -104,7 +104,7 @@ class CommitHistory:
         """Return the history with more commits, of the names that are given."""
         return CommitHistory(self.count + len(names) // NAME_DIGITS, names + self.names)
 
-    def follows(self, seen: CommitHistory) -> bool | None:
+    def contains_newest_of(self, seen: CommitHistory) -> bool | None:
         """Return whether it has the newest commit that was seen; None where that is too long ago to be known."""
         at = (self.count - seen.count) * NAME_DIGITS
         if at < 0 or not seen.count:
@@ -152,7 +152,7 @@ class PostgresStore(Keeper):
         def begin() -> None:
             with db.writing():
                 read = (("store", "segment"), ("store", FORMER_KEYS), IDENTITY)
-                db.prefetch(*(partial(db.read_meta, *names) for names in read), partial(settle_timezone, db, timezone))
+                db.prefetch(*(partial(db.read_meta, *names) for names in read), partial(fix_timezone, db, timezone))
                 kept = db.read_meta("store", "segment")
                 if "store" not in kept:
                     new = {"store": secrets.token_hex(16), "commits": "0", "epoch": "0", "links": "0"}
@@ -162,7 +162,7 @@ class PostgresStore(Keeper):
                 self.identify(embedder, user, timezone, date_order)
 
         try:
-            db.repeating(begin)
+            db.retry_transaction(begin)
         except BaseException:
             db.close()
             raise
@@ -170,7 +170,7 @@ class PostgresStore(Keeper):
     @safe_context
     def writing(self, *asked: Callable[[], object], durably: bool = True) -> Iterator[None]:
         """Hold the tenant's row, as `StoreHandle.writing` says; a commit is remembered by its name."""
-        is_inner, written = self.db.in_block, CommitHistory()
+        is_inner, written = self.db.is_in_transaction, CommitHistory()
         with super().writing(*asked, durably=durably):
             try:
                 yield
@@ -187,12 +187,12 @@ class PostgresStore(Keeper):
         append_commit(self.db, name)
         self._names = name + self._names
 
-    def continues(self, kept: dict[str, str]) -> bool:
+    def is_successor_state(self, kept: dict[str, str]) -> bool:
         """Return whether a state has the last commit that was seen; where that is not known, all is read again."""
         if self._names:  # of this transaction, which was compared when it began
             return True
         found = CommitHistory.parse(kept.get(HISTORY, ""))
-        follows = found.follows(self._history)
+        follows = found.contains_newest_of(self._history)
         if follows is None:
             self.drop_caches()
         if follows is not False:
@@ -210,9 +210,9 @@ class PostgresStore(Keeper):
         """Delete the rest of an empty memory; the marks of its forgotten turns go too."""
         db = self.db
         with self.writing():
-            if self.raw.count():
+            if self.raw.count_turns():
                 raise StoreError(f"{self.name!r} holds turns; forget everything before it is deleted")
             for table in ("meta", "counter", "forgotten", "place", "calls", "trace_turn", "trace"):
-                db.delete(table)
-            drop_tenant(db)
+                db.delete_rows(table)
+            delete_tenant(db)
         return True

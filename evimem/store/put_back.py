@@ -9,16 +9,23 @@ from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..db.atomic_files import changing, check_target, claim, kind_of, sweep, sync_folder
-from ..db.connection import Connection, keep_alone
+from ..db.atomic_files import (
+    check_target,
+    create_temporary,
+    delete_stale_temporaries,
+    kind_of,
+    sync_folder,
+    translate_os_errors,
+)
+from ..db.connection import Connection, lock_exclusively
 from ..db.encryption import Key
 from ..errors import InvalidQuery, StoreError
-from ..raw.commit_mark import Mark, read_mark, write_mark
+from ..raw.commit_mark import CommitMark, read_mark, write_mark
 from ..raw.turn_log import RawLog
 from .erase import forget_where
 from .handle import StoreHandle
 from .nearest import MIN_ROWS, AnnIndexCache
-from .open_file import open_checked, open_copy, real_path
+from .open_file import open_checked, open_copy, resolve_memory_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,20 +52,23 @@ def put_back(backup: Path, target: Path, key: Key | None = None) -> Restored:
         StoreCorrupt: A turn of the backup is not as it was stored.
         StoreError: `target` is another memory, or one of the files cannot be used.
     """
-    backup, target = real_path(backup), real_path(target)
+    backup, target = resolve_memory_path(backup), resolve_memory_path(target)
     check_target(target)
     if kind_of(backup) == kind_of(target) == "file" and os.path.samefile(backup, target):
         raise InvalidQuery(f"{str(target)!r} is both the backup and the memory; give the path of the backup first")
     temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
-    sweep(target)
+    delete_stale_temporaries(target)
     with closing(open_copy(backup, key)) as copy:
-        store = copy.meta("store") or ""
+        store = copy.read_meta_value("store") or ""
         _check_same_memory(target, store, backup, key)
         try:
-            with changing(repr(str(target)), "what is not there yet is put there by the next call"), claim(temporary):
+            with (
+                translate_os_errors(repr(str(target)), "what is not there yet is put there by the next call"),
+                create_temporary(temporary),
+            ):
                 copy.backup_to(temporary)
-                turns, commits, forgotten = _prepare(temporary, target, key)
-                replaced = _exchange(temporary, target, Mark(store, commits))
+                turns, commits, forgotten = _apply_later_erasures(temporary, target, key)
+                replaced = _replace_files(temporary, target, CommitMark(store, commits))
         finally:
             for end in ("", "-wal", "-shm", "-journal", ".ann", ".ann.json", ".mark"):
                 temporary.with_name(temporary.name + end).unlink(missing_ok=True)
@@ -72,7 +82,7 @@ def _check_same_memory(target: Path, store: str, backup: Path, key: Key | None) 
     if other is None and kind_of(target) == "file" and target.stat().st_size:
         try:
             with closing(Connection(target, readonly=True, key=key)) as db:
-                other = db.meta("store")
+                other = db.read_meta_value("store")
         except StoreError:
             return  # too damaged to say; it is set aside
     if other not in (None, store):
@@ -82,7 +92,7 @@ def _check_same_memory(target: Path, store: str, backup: Path, key: Key | None) 
         )
 
 
-def _prepare(temporary: Path, target: Path, key: Key | None) -> tuple[int, int, int | None]:
+def _apply_later_erasures(temporary: Path, target: Path, key: Key | None) -> tuple[int, int, int | None]:
     """Erase from a copy the turns erased in the memory that it replaces; return its turns, its commits, the erased."""
     with closing(open_checked(temporary, None, 5.0, key)) as db:
         found = db.read_meta("embedder", "dimension", "segment")
@@ -94,11 +104,11 @@ def _prepare(temporary: Path, target: Path, key: Key | None) -> tuple[int, int, 
         if kind_of(target) == "file":
             with suppress(StoreError, InvalidQuery):  # nothing can be read of it
                 forgotten = forget_where(handle, as_in=target).turns
-        turns = sum(len(page) for page in RawLog(db).pages())  # reads each, and refuses one that is damaged
-        return turns, int(db.meta("commits") or 0), forgotten
+        turns = sum(len(page) for page in RawLog(db).read_pages())  # reads each, and refuses one that is damaged
+        return turns, int(db.read_meta_value("commits") or 0), forgotten
 
 
-def _exchange(temporary: Path, target: Path, mark: Mark) -> Path | None:
+def _replace_files(temporary: Path, target: Path, mark: CommitMark) -> Path | None:
     """Set the files of the target aside and put the new file there.
 
     The mark stays until the last step: a process that opens the path in between refuses the file.
@@ -109,10 +119,10 @@ def _exchange(temporary: Path, target: Path, mark: Mark) -> Path | None:
         temporary.replace(target)
         write_mark(target, mark)
         return None
-    with keep_alone(target) if there else nullcontext():
+    with lock_exclusively(target) if there else nullcontext():
         old = read_mark(target) or mark
         write_mark(target, old)
-        aside = _place_aside(target)
+        aside = _free_aside_path(target)
         if there:
             target.replace(aside)
         if kind_of(log) == "file":
@@ -126,7 +136,7 @@ def _exchange(temporary: Path, target: Path, mark: Mark) -> Path | None:
     return aside
 
 
-def _place_aside(target: Path) -> Path:
+def _free_aside_path(target: Path) -> Path:
     """Return the next free name; where a call was killed between file and log, the name that the file was given."""
     form = re.compile(rf"{re.escape(target.name)}\.replaced-([1-9][0-9]*)")
     taken = [int(found[1]) for one in target.parent.iterdir() if (found := form.fullmatch(one.name))]

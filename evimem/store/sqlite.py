@@ -7,16 +7,16 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from ..db.atomic_files import kind_of, new_database, sweep
+from ..db.atomic_files import create_database, delete_stale_temporaries, kind_of
 from ..db.connection import Connection
 from ..db.encryption import Key
 from ..errors import StoreBusy, StoreError, StoreReadOnly, WrongKey
 from ..index.segments import SEGMENT_ROWS
-from ..raw.commit_mark import COMMITS_PER_MARK, Mark, raise_mark
+from ..raw.commit_mark import COMMITS_PER_MARK, CommitMark, raise_mark
 from ..types.values import DateOrder
 from .keeper import Keeper
 from .nearest import MIN_ROWS, AnnIndexCache
-from .open_file import drop_mark, open_checked, open_to_read, real_path, save_mark
+from .open_file import delete_commit_mark, open_checked, open_read_only, resolve_memory_path, write_commit_mark
 
 
 class SqliteStore(Keeper):
@@ -63,19 +63,19 @@ class SqliteStore(Keeper):
             EmbedderMismatch, DimensionMismatch: The file was made with another embedder.
             StoreError: The file cannot be opened; see its subclasses.
         """
-        path = real_path(path)
+        path = resolve_memory_path(path)
         self.path: Path = path
         self.file = db = self._open_connection(vfs, busy_seconds, key, read_only=read_only)
         self.lacks_log = db.lacks_log
         try:
-            with db.decoding():
-                size = int(db.meta("segment") or segment)
+            with db.raise_corrupt_on_decoding_errors():
+                size = int(db.read_meta_value("segment") or segment)
                 super().__init__(db, dimension, size, clock, AnnIndexCache(None if key else path, index_from))
                 with self.db.reading() if self.read_only else self.writing():
                     self.identify(embedder, owner, timezone, date_order)
                 if not self.read_only:
                     self.finish_erasure()
-                    self.save_mark()
+                    self.write_mark()
         except BaseException:
             db.close()
             raise
@@ -91,42 +91,42 @@ class SqliteStore(Keeper):
                 if read_only is False or kind_of(self.path) != "file":
                     raise
         self.read_only = True
-        return open_to_read(self.path, vfs, busy_seconds, key)
+        return open_read_only(self.path, vfs, busy_seconds, key)
 
-    def save_mark(self) -> None:
+    def write_mark(self) -> None:
         """Write the high-water mark; while other processes write on and on, leave it to the next commit, or to `close`.
 
         Commits are kept without it, so that no call fails for it.
         """
         self._commits_since_mark = COMMITS_PER_MARK
         with suppress(StoreBusy):
-            save_mark(self.file)
+            write_commit_mark(self.file)
             self._commits_since_mark = 0
 
-    def note_mark(self) -> None:
-        raise_mark(self.path, Mark(self.store_id, self._commits_seen))
+    def write_mark_unsynced(self) -> None:
+        raise_mark(self.path, CommitMark(self.store_id, self._commits_seen))
 
     def remove(self) -> bool:
         """Delete an empty memory; return False where somebody else has it open."""
         try:
             with self.writing():
-                if self.raw.count():
+                if self.raw.count_turns():
                     raise StoreError(f"{self.name!r} holds turns; forget everything before its files are deleted")
-                drop_mark(self.file.path)  # first: a mark without its file reads as a lost memory
+                delete_commit_mark(self.file.path)  # first: a mark without its file reads as a lost memory
         except StoreBusy:  # another handle writes
             return False
         removed = self.file.remove()
         if not removed:
-            self.save_mark()
+            self.write_mark()
         return removed
 
     def rekey(self, key: Key) -> None:
-        """Encrypt the file with another key: a copy takes its place, whole. See `Connection.rewrite`."""
+        """Encrypt the file with another key: a copy takes its place, whole. See `Connection.reencrypt_file`."""
         self.require_writable()
         if self.file.key is None:
             raise WrongKey(f"{self.name!r} is not encrypted; copy it with a key: evimem.copy(..., target_key=)")
-        sweep(self.path)
-        self.file.rewrite(key)
+        delete_stale_temporaries(self.path)
+        self.file.reencrypt_file(key)
 
     def backup(self, target: Path) -> None:
         """Copy a memory into a new file that appears under its name only when it is whole and on disk.
@@ -135,5 +135,5 @@ class SqliteStore(Keeper):
             StoreError: The target exists, or is no path of a regular file.
             StoreReadOnly, DiskFull: It cannot be written; no backup is left.
         """
-        with new_database(target, "there is no backup") as temporary:
+        with create_database(target, "there is no backup") as temporary:
             self.file.backup_to(temporary)

@@ -16,13 +16,13 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ..db.derived_sql import sealed_segments
+from ..db.derived_sql import count_sealed_segments
 from ..db.tables import Tables
 from ..errors import Attempt, StoreError, TraceMismatch, TurnConflict
 from ..index.corpus import Interval, Stored
 from ..index.document import Document, found_by
 from ..index.fact_table import StatedFacts
-from ..raw.turn_log import is_same
+from ..raw.turn_log import has_same_content
 from ..raw.validate import MemoryClock
 from ..types.results import AddReport, TurnOutcome, TurnStatus
 from ..types.stored import Continuation, Entry, Job, JobKind, Settled
@@ -31,10 +31,18 @@ from ..types.type_variables import T
 from ..types.values import instant
 from ..types.vectors import pack
 from . import sequence
-from .erase import erasing
+from .erase import open_erasure
 from .handle import SETTING, StoreHandle, WriteBudget
-from .reads import jobs_of
-from .rebuild import derive_segment, drop_traces, events, exchange_facts, index_rows, keeps_rules, set_events
+from .reads import read_jobs
+from .rebuild import (
+    delete_traces,
+    derive_segment,
+    event_intervals,
+    exchange_facts,
+    make_index_rows,
+    records_instructions,
+    set_events,
+)
 
 Searched: TypeAlias = dict[int, Attempt[tuple[Document, ...]]]  # documents of turns, by identity of their entry
 AT_ONCE = 256  # turns that a transaction stores, in some hundredths of a second; one call stores no more
@@ -57,46 +65,46 @@ def write(
         entries = [last[entry.turn.id] for entry in entries]
     if not gone:
         # Replacing a turn purges the log, which takes as long as storing ten: 32 at a time.
-        entries = entries[: _at_once(handle.db, entries, 32 if replace else AT_ONCE)]
-    found = _found_by(entries)
-    with erasing(handle, *_prefetch(handle, entries)) as erasure:
-        stale = _stale(handle, entries) if replace else {}
-        left = list(handle.raw.known(gone).values())
+        entries = entries[: _transaction_size(handle.db, entries, 32 if replace else AT_ONCE)]
+    found = _derive_documents(entries)
+    with open_erasure(handle, *_queries_to_prefetch(handle, entries)) as erasure:
+        stale = _find_replaced_turns(handle, entries) if replace else {}
+        left = list(handle.raw.seqs_of_known(gone).values())
         erasure.erase_replaced([*stale.values(), *left])
-        statuses, fresh = _admit(handle, entries, stale, strict=strict)
-        stored = _store(handle, fresh, found)
-        erasure.taken({stale[one.entry.turn.id]: one.seq for one in stored if one.entry.turn.id in stale})
+        statuses, fresh = _admit_entries(handle, entries, stale, strict=strict)
+        stored = _store_turns(handle, fresh, found)
+        erasure.record_replacements({stale[one.entry.turn.id]: one.seq for one in stored if one.entry.turn.id in stale})
     if erasure.began:  # while a reader holds the bytes of replaced turns, the statuses say so
-        why = erasure.report().reason
+        why = erasure.purge_and_report().reason
         statuses = [change(one, reason=why) if one.outcome == "replaced" else one for one in statuses]
     if len(statuses) < given:
         handle.db.yield_write_lock()
-    return _report(statuses, stored, len(left))
+    return _make_add_report(statuses, stored, len(left))
 
 
-def _prefetch(handle: StoreHandle, entries: Sequence[Entry]) -> list[Callable[[], object]]:
+def _queries_to_prefetch(handle: StoreHandle, entries: Sequence[Entry]) -> list[Callable[[], object]]:
     """Return the queries to prefetch for storing turns, before anything is written."""
     turns, raw, db = [entry.turn for entry in entries], handle.raw, handle.db
     return [
-        lambda: raw.holds(turns),
-        lambda: raw.sessions.numbers(turn.session for turn in turns),
-        lambda: raw.speakers.numbers(turn.speaker for turn in turns),
-        *(partial(db.newest, table) for table in ("turn", "session", "speaker")),
-        lambda: db.meta("clock"),
-        lambda: sequence.any_forgotten(handle),
+        lambda: raw.compare_with_stored(turns),
+        lambda: raw.sessions.find_numbers(turn.session for turn in turns),
+        lambda: raw.speakers.find_numbers(turn.speaker for turn in turns),
+        *(partial(db.highest_number_given, table) for table in ("turn", "session", "speaker")),
+        lambda: db.read_meta_value("clock"),
+        lambda: sequence.has_forgotten_turns(handle),
         lambda: handle.passages.high_water,
-        lambda: sealed_segments(db),
+        lambda: count_sealed_segments(db),
     ]
 
 
-def _found_by(entries: Sequence[Entry]) -> Searched:
+def _derive_documents(entries: Sequence[Entry]) -> Searched:
     """Return the documents of new turns, derived before the write lock is taken."""
     return {
         id(entry): found_by(entry.turn) for entry in entries if entry.jobs or entry.facts or entry.vectors is not None
     }
 
 
-def _at_once(db: Tables, entries: Sequence[Entry], most: int) -> int:
+def _transaction_size(db: Tables, entries: Sequence[Entry], most: int) -> int:
     """Return how many turns to store in one transaction: as many as keep other writers waiting only briefly."""
     if len(entries) > AWAITED_AT_ONCE and db.has_waiting_writer():
         most = AWAITED_AT_ONCE
@@ -110,28 +118,30 @@ def continue_session(handle: StoreHandle, more: Continuation) -> tuple[AddReport
 
     Return the report, and the state of the session from then on.
     """
-    found = _found_by(more.entries)
+    found = _derive_documents(more.entries)
     changed = [entry for entry in more.entries if entry.turn.id in more.replaced]
-    with erasing(handle, *_prefetch(handle, more.entries), partial(sequence.state, handle, more.session)) as erasure:
-        if sequence.state(handle, more.session) != more.state:
+    with open_erasure(
+        handle, *_queries_to_prefetch(handle, more.entries), partial(sequence.session_state, handle, more.session)
+    ) as erasure:
+        if sequence.session_state(handle, more.session) != more.state:
             return None
-        stale = _stale(handle, changed) if changed else {}
+        stale = _find_replaced_turns(handle, changed) if changed else {}
         erasure.erase_replaced([*stale.values()])
-        statuses, fresh = _admit(handle, more.entries, stale, strict=more.strict)
-        stored = _store(handle, fresh, found)
-        erasure.taken({stale[one.entry.turn.id]: one.seq for one in stored if one.entry.turn.id in stale})
+        statuses, fresh = _admit_entries(handle, more.entries, stale, strict=more.strict)
+        stored = _store_turns(handle, fresh, found)
+        erasure.record_replacements({stale[one.entry.turn.id]: one.seq for one in stored if one.entry.turn.id in stale})
         again = {more.again[one.entry.turn.id]: one.seq for one in stored if one.entry.turn.id in more.again}
-        sequence.fill(handle, more.session, again)
-        sequence.keep_calls(handle, more.session, more.calls)
+        sequence.fill_open_places(handle, more.session, again)
+        sequence.write_call_history(handle, more.session, more.calls)
         if not stored:
             handle.count_commit()
         # Without an erasure it is known: asking a server for it would be one more wait.
         newest = max((more.state[1], *(one.seq for one in stored)))
-        state = sequence.state(handle, more.session) if erasure.began else (more.state[0], newest)
+        state = sequence.session_state(handle, more.session) if erasure.began else (more.state[0], newest)
     if erasure.began:  # while a reader holds the bytes of replaced turns, the statuses say so
-        why = erasure.report().reason
+        why = erasure.purge_and_report().reason
         statuses = [change(one, reason=why) if one.outcome == "replaced" else one for one in statuses]
-    return _report(statuses, stored), state
+    return _make_add_report(statuses, stored), state
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,13 +153,15 @@ class _Stored:
     waits: Sequence[JobKind]
 
 
-def _report(statuses: Sequence[TurnStatus], stored: Sequence[_Stored], erased: int = 0) -> AddReport:
+def _make_add_report(statuses: Sequence[TurnStatus], stored: Sequence[_Stored], erased: int = 0) -> AddReport:
     pending = {one.entry.turn.id: tuple(one.waits) for one in stored}
     facts = sum(len(one.entry.facts) for one in stored)
     return AddReport.of([change(one, pending=pending.get(one.id, ())) for one in statuses], facts, erased)
 
 
-def _write_derived(handle: StoreHandle, write: Callable[[Sequence[T]], object], given: Sequence[T]) -> list[str | None]:
+def _write_each_safely(
+    handle: StoreHandle, write: Callable[[Sequence[T]], object], given: Sequence[T]
+) -> list[str | None]:
     """Write the derived rows of several turns, as parts of a transaction; return, for each, the type of its error.
 
     All is written at once or, where that raises, each by itself: a turn that raises is undone alone, and the turn is
@@ -157,19 +169,19 @@ def _write_derived(handle: StoreHandle, write: Callable[[Sequence[T]], object], 
     """
     try:
         if given:
-            with handle.db.part():
+            with handle.db.savepoint():
                 write(given)
     except StoreError:
         raise
     except Exception as error:  # noqa: BLE001 - the turn is stored all the same
         if len(given) == 1:
             return [type(error).__name__]
-        return [why for one in given for why in _write_derived(handle, write, [one])]
+        return [why for one in given for why in _write_each_safely(handle, write, [one])]
     return [None] * len(given)
 
 
-def _admit(
-    handle: StoreHandle, entries: Sequence[Entry], stale: Mapping[str, int], *, strict: bool
+def _admit_entries(
+    handle: StoreHandle, entries: Sequence[Entry], replaced_seqs: Mapping[str, int], *, strict: bool
 ) -> tuple[list[TurnStatus], list[Entry]]:
     """Return the outcome of each turn, and those to store; one of a stale id is a replacement.
 
@@ -177,11 +189,11 @@ def _admit(
     """
     statuses: list[TurnStatus] = []
     clock, new = MemoryClock(handle.db), dict[str, Entry]()
-    again = sequence.forgotten_among(handle, [entry.turn.id for entry in entries])
-    for entry, kept in zip(entries, handle.raw.holds([one.turn for one in entries]), strict=True):
+    again = sequence.filter_forgotten(handle, [entry.turn.id for entry in entries])
+    for entry, kept in zip(entries, handle.raw.compare_with_stored([one.turn for one in entries]), strict=True):
         turn, held = entry.turn, kept
         if held is None and turn.id in new:
-            held = is_same(turn, new[turn.id].turn)
+            held = has_same_content(turn, new[turn.id].turn)
         error = clock.refusal(turn) if held is None else None if held else TurnConflict(turn.id)
         if error is not None and strict:
             raise error
@@ -191,22 +203,22 @@ def _admit(
             continue
         new[turn.id] = entry
         new_again: TurnOutcome = "readded" if turn.id in again else "added"
-        statuses.append(TurnStatus(turn.id, "replaced" if turn.id in stale else new_again))
-    clock.keep()
+        statuses.append(TurnStatus(turn.id, "replaced" if turn.id in replaced_seqs else new_again))
+    clock.save_time_kind()
     return statuses, list(new.values())
 
 
-def _store(handle: StoreHandle, fresh: Sequence[Entry], found: Searched) -> list[_Stored]:
+def _store_turns(handle: StoreHandle, fresh: Sequence[Entry], found: Searched) -> list[_Stored]:
     """Store new turns with all derived rows, and queue the missing ones."""
     if not fresh:
         return []
     places = handle.raw.append([entry.turn for entry in fresh])
-    rules = keeps_rules(handle, (entry.turn for entry in fresh))
+    rules = records_instructions(handle, (entry.turn for entry in fresh))
     stated = [
         StatedFacts(place.seq, instant(entry.turn.time), entry.facts)
         for place, entry in zip(places, fresh, strict=True) if entry.facts
     ]  # fmt: skip
-    errors = _write_derived(handle, handle.fact_table.insert, stated)
+    errors = _write_each_safely(handle, handle.fact_table.insert, stated)
     unread = {one.seq: why for one, why in zip(stated, errors, strict=True) if why}
     waiting: dict[JobKind, dict[int, str | None]] = defaultdict(dict)  # by kind and turn: why, where it has failed
     waiting["facts"] |= unread
@@ -216,7 +228,7 @@ def _store(handle: StoreHandle, fresh: Sequence[Entry], found: Searched) -> list
         kept = change(entry, facts=()) if place.seq in unread else entry
         vectors = None if entry.vectors is None else [pack(vector) for vector in entry.vectors]
         written.append((place.seq, kept))
-        indexed.append(index_rows(entry.turn, place, read.value, kept.facts, vectors, rules=rules))
+        indexed.append(make_index_rows(entry.turn, place, read.value, kept.facts, vectors, rules=rules))
         for queued in (*entry.jobs, *(("vector",) if vectors is None else ())):
             waiting[queued][place.seq] = None
         for kind, why in (*entry.failed, *((("terms", read.error),) if read.error else ())):
@@ -227,19 +239,19 @@ def _store(handle: StoreHandle, fresh: Sequence[Entry], found: Searched) -> list
     handle.segments.seal(given[-1][-1])
     for kind, whys in waiting.items():
         handle.jobs.enqueue(kind, [seq for seq, why in whys.items() if why is None])
-        handle.jobs.fail(kind, {seq: why for seq, why in whys.items() if why is not None})
-    linked = _link(handle, written)
-    handle.jobs.fail("link", linked.failed)
+        handle.jobs.record_failures(kind, {seq: why for seq, why in whys.items() if why is not None})
+    linked = _link_facts(handle, written)
+    handle.jobs.record_failures("link", linked.failed)
     waiting["link"] |= dict.fromkeys((*linked.queued, *linked.failed))
     handle.count_commit()
     return [_Stored(seq, kept, sorted(kind for kind, whys in waiting.items() if seq in whys)) for seq, kept in written]
 
 
-def _stale(handle: StoreHandle, entries: Sequence[Entry]) -> dict[str, int]:
+def _find_replaced_turns(handle: StoreHandle, entries: Sequence[Entry]) -> dict[str, int]:
     """Return the sequence numbers, by id, of stored turns that these replace: no one that then would be refused."""
     clock, turns = MemoryClock(handle.db), [entry.turn for entry in entries]
-    held = zip(turns, handle.raw.holds(turns), strict=True)
-    return handle.raw.known(turn.id for turn, same in held if same is False and clock.admits(turn))
+    held = zip(turns, handle.raw.compare_with_stored(turns), strict=True)
+    return handle.raw.seqs_of_known(turn.id for turn, same in held if same is False and clock.admits_time_of(turn))
 
 
 def complete_jobs(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry]) -> Settled:
@@ -251,10 +263,10 @@ def complete_jobs(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry]) 
     # Facts of 16 turns are linked together; a set of "terms" derives its segments once: all of it.
     read_at_once = AT_ONCE if handle.db.is_remote else 16  # where each step is waited for
     step = {"vector": AT_ONCE, "terms": len(entries), "facts": read_at_once}.get(kind, AT_LEAST)
-    with handle.writing(partial(_expect, handle, kind, entries[:step]), durably=durably):
+    with handle.writing(partial(_prefetch_job_rows, handle, kind, entries[:step]), durably=durably):
         held, done, relinked, known = WriteBudget(handle.db), 0, False, _Read()
         while done < len(entries) and not (done and held.exceeded()):
-            relinked |= _settle_some(handle, kind, entries[done : done + step], known)
+            relinked |= _store_job_results(handle, kind, entries[done : done + step], known)
             done += step
         set_events(handle, known.happens, known.turns)
         rewrote = kind in {"vector", "terms"} or known.replaced
@@ -264,35 +276,37 @@ def complete_jobs(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry]) 
     return Settled(min(done, len(entries)), known.failed)
 
 
-def _expect(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry]) -> None:
+def _prefetch_job_rows(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry]) -> None:
     """Prefetch the rows needed to store the results of jobs, where the turns were seen before."""
     turns, db, facts = [entry.turn for entry in entries], handle.db, handle.fact_table
     handle.raw.prefetch_known(
         [turn.id for turn in turns],
-        lambda _: handle.raw.holds(turns),
-        partial(handle.jobs.waits, kind),
+        lambda _: handle.raw.compare_with_stored(turns),
+        partial(handle.jobs.filter_pending, kind),
         facts.turns_among,
         facts.read_by_a_model,
         handle.passages.of,
-        lambda _: db.meta("embedder"),
-        lambda _: sealed_segments(db),
-        lambda _: db.newest("fact"),
+        lambda _: db.read_meta_value("embedder"),
+        lambda _: count_sealed_segments(db),
+        lambda _: db.highest_number_given("fact"),
         lambda _: handle.is_large,
-        lambda _: db.highest("fact_vector", "row"),
+        lambda _: db.highest_value("fact_vector", "row"),
     )
 
 
-def _settle_some(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry], read: _Read) -> bool:
+def _store_job_results(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry], read: _Read) -> bool:
     """Store the results of jobs; return whether facts older than the newest linked one got vectors."""
-    _expect(handle, kind, entries)
+    _prefetch_job_rows(handle, kind, entries)
     turns = [entry.turn for entry in entries]
-    as_offered = zip(turns, handle.raw.holds(turns), strict=True)  # of a replaced turn, facts would be false
-    offered = handle.raw.known(turn.id for turn, same in as_offered if same)
+    as_offered = zip(
+        turns, handle.raw.compare_with_stored(turns), strict=True
+    )  # of a replaced turn, facts would be false
+    offered = handle.raw.seqs_of_known(turn.id for turn, same in as_offered if same)
     known = [(offered[entry.turn.id], entry) for entry in entries if entry.turn.id in offered]
     read.turns += (seq for seq, _ in known)
     if kind == "facts":  # a turn that another process has read meanwhile is read
         seqs = [seq for seq, _ in known]
-        left, done = set(handle.jobs.waits(kind, seqs)), handle.fact_table.read_by_a_model(seqs)
+        left, done = set(handle.jobs.filter_pending(kind, seqs)), handle.fact_table.read_by_a_model(seqs)
         unread = ((seq, entry) for seq, entry in known if seq in left)
         known = [(seq, change(entry, facts=(), fact_vectors=None) if seq in done else entry) for seq, entry in unread]
     failed = {seq: why for seq, entry in known for failing, why in entry.failed if failing == kind}
@@ -300,10 +314,10 @@ def _settle_some(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry], r
         _set_vectors(handle, known)
     elif kind in {"extract", "facts"}:
         found = [(seq, entry) for seq, entry in known if seq not in failed]
-        errors = _write_derived(handle, lambda some: _settle_facts(handle, some, read), found)
+        errors = _write_each_safely(handle, lambda some: _store_read_facts(handle, some, read), found)
         failed |= {seq: why for (seq, _), why in zip(found, errors, strict=True) if why}
     known = [(seq, entry) for seq, entry in known if seq not in failed]
-    linked = _Linked() if kind in {"vector", "terms"} else _link(handle, known, now=kind == "link")
+    linked = _Linked() if kind in {"vector", "terms"} else _link_facts(handle, known, now=kind == "link")
     again = linked.failed if kind == "link" else {}
     handle.jobs.complete(kind, [seq for seq, _ in known if seq not in again])
     if kind == "facts" and read.before:  # which may have waited for it
@@ -312,8 +326,8 @@ def _settle_some(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry], r
         rows = handle.passages.of([seq for seq, _ in known])
         for number in sorted({(row - 1) // handle.segments.size for some in rows.values() for row in some}):
             derive_segment(handle, number)
-    handle.jobs.fail("link", linked.failed)
-    handle.jobs.fail(kind, failed)
+    handle.jobs.record_failures("link", linked.failed)
+    handle.jobs.record_failures(kind, failed)
     read.failed += len(failed)
     return linked.late
 
@@ -329,7 +343,7 @@ class _Read:
     replaced: bool = False
 
 
-def _settle_facts(handle: StoreHandle, found: Sequence[tuple[int, Entry]], read: _Read) -> None:
+def _store_read_facts(handle: StoreHandle, found: Sequence[tuple[int, Entry]], read: _Read) -> None:
     """Store the facts of turns that an extractor finds in them now."""
     stated = [StatedFacts(seq, instant(entry.turn.time), entry.facts, entry.extractor) for seq, entry in found]
     before = handle.fact_table.turns_among([seq for seq, _ in found])
@@ -339,29 +353,29 @@ def _settle_facts(handle: StoreHandle, found: Sequence[tuple[int, Entry]], read:
     exchange_facts(handle, outdated, stated, before)
     fresh = {one.seq: sorted(one.facts, key=lambda fact: fact.span[0]) for one in stated if one.seq not in before}
     kept = handle.fact_table.of_turns([*before]) if before else {}
-    read.happens |= {seq: times for seq, facts in fresh.items() if (times := events(facts))}
-    read.happens |= {seq: events(facts) for seq, facts in kept.items()}
+    read.happens |= {seq: times for seq, facts in fresh.items() if (times := event_intervals(facts))}
+    read.happens |= {seq: event_intervals(facts) for seq, facts in kept.items()}
 
 
 def enqueue_missing(handle: StoreHandle, kind: JobKind) -> None:
     """Queue a job for each turn that never had one of this kind."""
-    if handle.jobs.missing(kind):
+    if handle.jobs.turns_never_queued(kind):
         with handle.writing():
-            handle.jobs.enqueue(kind, handle.jobs.missing(kind))
+            handle.jobs.enqueue(kind, handle.jobs.turns_never_queued(kind))
             handle.count_commit()
 
 
 def hold(handle: StoreHandle, kind: JobKind, turn_ids: Sequence[str], reason: str, seconds: float) -> None:
     """See `Store.hold`."""
     with handle.writing():
-        handle.jobs.hold(kind, handle.raw.known(turn_ids).values(), reason, seconds)
+        handle.jobs.defer_jobs(kind, handle.raw.seqs_of_known(turn_ids).values(), reason, seconds)
         handle.count_commit()
 
 
 def lease(handle: StoreHandle, kind: JobKind, limit: int, seconds: float) -> tuple[Job, ...]:
     """Return jobs as `due` does, and lease them for so many seconds."""
     with handle.writing():
-        jobs = jobs_of(handle, handle.jobs.lease(kind, limit, seconds))
+        jobs = read_jobs(handle, handle.jobs.lease(kind, limit, seconds))
         handle.count_commit()
     return jobs
 
@@ -369,7 +383,7 @@ def lease(handle: StoreHandle, kind: JobKind, limit: int, seconds: float) -> tup
 def release(handle: StoreHandle, kind: JobKind, turn_ids: Sequence[str]) -> None:
     """Offer the jobs of these turns again that this process leased and neither finished nor put off."""
     with handle.writing():
-        handle.jobs.release(kind, handle.raw.known(turn_ids).values())
+        handle.jobs.release(kind, handle.raw.seqs_of_known(turn_ids).values())
         handle.count_commit()
 
 
@@ -383,7 +397,7 @@ def retry_now(handle: StoreHandle) -> None:
 def postpone(handle: StoreHandle, kind: JobKind, failures: Mapping[str, tuple[str, float | None]]) -> None:
     """See `Store.postpone`."""
     with handle.writing():
-        known = handle.raw.known(failures)
+        known = handle.raw.seqs_of_known(failures)
         handle.jobs.postpone(kind, {seq: failures[turn_id] for turn_id, seq in known.items()})
         handle.count_commit()
 
@@ -392,7 +406,7 @@ def keep_setting(handle: StoreHandle, name: str, value: str | None) -> None:
     """See `Store.keep_setting`."""
     with handle.writing():
         if value is None:
-            handle.db.drop_meta(SETTING + name)
+            handle.db.delete_meta(SETTING + name)
         else:
             handle.db.set_meta(SETTING + name, value)
         handle.count_commit()
@@ -406,17 +420,17 @@ def keep_trace(handle: StoreHandle, trace: Trace) -> int:
     found = {turn_id for event in trace if isinstance(event, Found) for turn_id in event.turns}
     read = sorted(found.union(trace.read))
     with handle.writing():
-        seqs = handle.raw.seqs(read)
-        for turn_id, turn in zip(read, handle.raw.read(seqs), strict=True):
+        seqs = handle.raw.require_seqs(read)
+        for turn_id, turn in zip(read, handle.raw.read_turns(seqs), strict=True):
             if trace.read.get(turn_id) not in (None, version_of(turn)):
                 raise TraceMismatch(
                     f"turn {turn_id!r} was replaced since the question, and its old words would come back with the "
                     "trace; ask again, and keep that trace"
                 )
-        number = handle.db.newest("trace") + 1
+        number = handle.db.highest_number_given("trace") + 1
         handle.db.insert("trace", "number, body", [(number, trace.to_json().encode())])
         handle.db.insert("trace_turn", "number, seq", [(number, seq) for seq in seqs])
-        drop_traces(handle, [old for (old,) in handle.db.select("trace", "number") if old <= number - 100])
+        delete_traces(handle, [old for (old,) in handle.db.select("trace", "number") if old <= number - 100])
         handle.count_commit()
     return number
 
@@ -432,7 +446,7 @@ def _set_vectors(handle: StoreHandle, known: Sequence[tuple[int, Entry]]) -> Non
 
 @dataclass(frozen=True, slots=True)
 class _Linked:
-    """`late` is the result of `EdgeGraph.link`; of some turns linking is `done`, of some it `failed` or is `queued`."""
+    """`late` is the result of `EdgeGraph.link_facts`; of some turns linking is `done`, `failed` or is `queued`."""
 
     late: bool = False
     failed: Mapping[int, str] = field(default_factory=dict)
@@ -440,23 +454,25 @@ class _Linked:
     done: Sequence[int] = ()
 
 
-def _link(handle: StoreHandle, written: Sequence[tuple[int, Entry]], *, now: bool = False) -> _Linked:
+def _link_facts(handle: StoreHandle, written: Sequence[tuple[int, Entry]], *, now: bool = False) -> _Linked:
     """Link the facts of these turns to similar ones, or queue that where the memory is large or vectors are missing."""
     linkable = {seq: entry for seq, entry in written if entry.facts}
     wait = not now and bool(linkable) and handle.is_large
     ready = {seq: entry for seq, entry in linkable.items() if entry.fact_vectors is not None and not wait}
     queued, late = [seq for seq in linkable if seq not in ready], list[bool]()
     handle.jobs.enqueue("link", queued)
-    errors = _write_derived(handle, lambda entries: late.append(_link_all(handle, entries)), list(ready.values()))
+    errors = _write_each_safely(
+        handle, lambda entries: late.append(_link_all_facts(handle, entries)), list(ready.values())
+    )
     failed = {seq: why for seq, why in zip(ready, errors, strict=True) if why}
     return _Linked(any(late), failed, queued, [seq for seq in ready if seq not in failed])
 
 
-def _link_all(handle: StoreHandle, entries: Sequence[Entry]) -> bool:
+def _link_all_facts(handle: StoreHandle, entries: Sequence[Entry]) -> bool:
     rows = handle.fact_table.rows([fact.id for entry in entries for fact in entry.facts])
     vectors = np.concatenate([entry.fact_vectors for entry in entries])
     try:
-        return handle.edges.link(rows, vectors, handle.min_cosine)
+        return handle.edges.link_facts(rows, vectors, handle.min_cosine)
     except BaseException:
         handle.edges.drop_cache()  # a change undone in the file is not undone in memory
         raise

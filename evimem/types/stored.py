@@ -252,7 +252,7 @@ class Continuation:
     session: str  # its name, as in `WindowRequest`
     entries: tuple[Entry, ...]  # the new turns
     calls: Calls  # how its lists came, this one included
-    state: tuple[str, int]  # its `Past.state`
+    state: tuple[str, int]  # its `SessionWindow.state`
     again: Mapping[str, int] = field(default_factory=dict, hash=False)  # places of turns that were forgotten, by id
     replaced: Set[str] = frozenset()  # ids of stored turns whose content new ones replace
     strict: bool = False  # store nothing, and raise, where a turn cannot be stored

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import evimem
-from evimem.cli.arguments import Exit, run
+from evimem.cli.arguments import Exit, run_command_line
 from evimem.extract.rule_extractor import RuleExtractor
 from evimem.loaders.examples import load_example
 from evimem.loaders.formats import read_turns
@@ -113,7 +113,7 @@ def test_a_build_that_is_killed_goes_on_without_loss_or_doubles(postgres: str, t
         process.wait()
     with manifest.open("ab") as file:
         file.write(b'{"user": "cut sho')
-    assert run(list(words)) == Exit.OK
+    assert run_command_line(list(words)) == Exit.OK
     whole = evimem.build(chats, tmp_path / "whole", workers=2)
     assert whole.added == 96
     assert held(target, users) == held(tmp_path / "whole", users)
@@ -172,10 +172,10 @@ def test_an_executor_of_the_caller_runs_it_and_stays_open(tmp_path: Path) -> Non
 
 
 def test_two_builds_do_not_share_a_manifest(tmp_path: Path) -> None:
-    from evimem.ingest.partitions import building  # noqa: PLC0415
+    from evimem.ingest.partitions import lock_build  # noqa: PLC0415
 
     chats = dataset(tmp_path / "chats.jsonl", USERS[:1])
-    with building(tmp_path / "done"), pytest.raises(evimem.StoreBusy, match="another build"):
+    with lock_build(tmp_path / "done"), pytest.raises(evimem.StoreBusy, match="another build"):
         evimem.build(chats, tmp_path / "users", manifest=tmp_path / "done")
 
 

@@ -11,8 +11,8 @@ import pytest
 
 import evimem
 from evimem import EvimemError, Memory, find_times
-from evimem.cli.arguments import parser
-from evimem.cli.page import visible
+from evimem.cli.arguments import make_parser
+from evimem.cli.page import escape_control_characters
 from evimem.loaders import load
 from evimem.loaders.chat_messages import text_of_content
 from evimem.openai.wire_format import host
@@ -80,8 +80,10 @@ OF_TEXT: dict[str, OfText] = {
     "analyse": lambda text, _: analyse(text, ["Mira", "user"], NOON),
     "terms": lambda text, _: len(terms(text)),
     "sentences": lambda text, _: list(sentences(text)),
-    "visible": lambda text, _: len(visible(text)),
-    "a command line": lambda text, _: parser(["ask"]).parse_args(["ask", "m", text.lstrip("-"), f"--asked-at={text}"]),
+    "visible": lambda text, _: len(escape_control_characters(text)),
+    "a command line": lambda text, _: make_parser(["ask"]).parse_args(
+        ["ask", "m", text.lstrip("-"), f"--asked-at={text}"]
+    ),
     "a base URL": lambda text, _: host(f"http://{text}"),
     "a timezone": lambda text, folder: evimem.open(folder / "zoned.evimem", timezone=text),
     "parts of a message": lambda text, _: text_of_content([{"text": text}, text]),

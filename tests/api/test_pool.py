@@ -15,7 +15,7 @@ import evimem
 import evimem.api.pool
 from evimem import MemoryPool, NotAMemory, PoolFull, StoreBusy, StoreClosed
 from evimem.api.pool import key_of
-from evimem.cli.arguments import Exit, run
+from evimem.cli.arguments import Exit, run_command_line
 from tests.api.pools import PATIENCE, pool_at, visit, wait_until
 from tests.reliability.support.children import in_child
 from tests.reliability.support.world import said
@@ -329,6 +329,6 @@ def test_the_memory_of_a_user_of_a_folder_is_opened_by_its_id_and_by_no_other(tm
         assert memory.stats().turns == 1
     with evimem.open(tmp_path / "users", user="omar") as memory:
         assert memory.stats().turns == 0
-    assert run(["stats", str(tmp_path / "users"), "--user", "nobody"]) == Exit.INPUT
+    assert run_command_line(["stats", str(tmp_path / "users"), "--user", "nobody"]) == Exit.INPUT
     with MemoryPool(tmp_path / "users") as pool:
         assert pool.count() == 2

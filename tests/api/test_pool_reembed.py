@@ -3,7 +3,7 @@
 import pytest
 
 from evimem import EmbedderMismatch, InvalidQuery, MemoryPool, OpenAIEmbedder
-from evimem.cli.arguments import Exit, run
+from evimem.cli.arguments import Exit, run_command_line
 from tests.doubles import WordEmbedder
 from tests.model_server import ModelServer
 
@@ -79,7 +79,7 @@ def test_where_each_user_has_a_key_their_ids_are_needed(root):
 
 
 def test_the_command_switches_a_folder(root, capsys):
-    assert run(["reembed", "--pool", str(root), "--json"]) == 0
+    assert run_command_line(["reembed", "--pool", str(root), "--json"]) == 0
     assert '"memories": 3' in capsys.readouterr().out
     with MemoryPool(root) as pool:
         assert found(pool, "bo")[0] == "The kite of bo is red."
@@ -89,6 +89,6 @@ def test_the_command_switches_a_folder_to_a_model_behind_an_endpoint(root, monke
     monkeypatch.setenv("OPENAI_API_KEY", "sk-mine")
     with ModelServer(dimension=16) as server:
         options = ("--model", "embeds", "--dimension", "16", "--base-url", server.url)
-        assert run(["reembed", "--pool", str(root), *options]) == Exit.OK
+        assert run_command_line(["reembed", "--pool", str(root), *options]) == Exit.OK
         with MemoryPool(root, embedder=OpenAIEmbedder("embeds", 16, server.url)) as pool:
             assert found(pool, "ana")[1] == "embeds"

@@ -31,7 +31,7 @@ LARGER = {  # a class over 150 lines, and why it may be
     "PostgresConnection": "the same methods for a server",
     "ConnectionPool": "one queue: who waits, who has a connection, and a server that takes no more belong together",
     "Tables": "what an engine is asked for, and what all engines do alike",
-    "Beside": "one short method for each rule by which a list continues a session",
+    "SessionAligner": "one short method for each rule by which a list continues a session",
     "Remembering": "the steps of one call, which share what was decided and what is stored",
     "OpenAI": "every setting is an argument of its constructor",
 }

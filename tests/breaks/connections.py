@@ -89,7 +89,7 @@ def half_an_update_is_searched() -> None:
 def reads_can_write() -> None:
     @contextmanager
     def reading(self: Connection) -> Iterator[None]:
-        with self.decoding(), self._transaction("BEGIN"):
+        with self.raise_corrupt_on_decoding_errors(), self._transaction("BEGIN"):
             yield
 
     put(Connection, "reading", reading)

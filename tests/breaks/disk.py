@@ -45,7 +45,7 @@ def owners_are_not_compared() -> None:
     honest = StoreHandle.identify
 
     def identify(self: StoreHandle, embedder: str, owner: str | None, *rest: Any) -> None:
-        honest(self, embedder, None if self.db.meta("owner") else owner, *rest)
+        honest(self, embedder, None if self.db.read_meta_value("owner") else owner, *rest)
 
     put(StoreHandle, "identify", identify)
 
@@ -129,13 +129,13 @@ def half_an_index_is_kept() -> None:
     gate="tests/reliability/test_disk_full.py::test_a_memory_works_without_an_index_that_does_not_fit", says="OSError"
 )
 def os_errors_of_the_index_file_escape() -> None:
-    put(atomic_files, "has_no_room", lambda error: False)
-    put(nearest, "changing", lambda what, kept: nullcontext())
+    put(atomic_files, "is_disk_full", lambda error: False)
+    put(nearest, "translate_os_errors", lambda what, kept: nullcontext())
 
 
 @breaks(gate=f"{DAMAGE}::test_flipped_bits_never_alter_a_turn", says="SILENT: an altered turn was served")
 def digests_are_not_compared() -> None:
-    honest = turn_log.digest
+    honest = turn_log.hash_turn
 
     class Agreeable(bytes):
         __hash__ = bytes.__hash__
@@ -143,7 +143,7 @@ def digests_are_not_compared() -> None:
         def __eq__(self, other: object) -> bool:
             return True
 
-    put(turn_log, "digest", lambda turn: Agreeable(honest(turn)))
+    put(turn_log, "hash_turn", lambda turn: Agreeable(honest(turn)))
 
 
 @breaks(

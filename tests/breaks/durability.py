@@ -65,7 +65,7 @@ def a_replaced_turn_is_erased_in_a_transaction_of_its_own() -> None:
     def in_two(
         handle: StoreHandle, entries: Sequence[Entry], *, strict: bool = False, replace: bool = False, gone: Any = ()
     ) -> AddReport:
-        if replace and (stale := writes._stale(handle, entries)):
+        if replace and (stale := writes._find_replaced_turns(handle, entries)):
             erase.forget(handle, list(stale))
         return whole(handle, entries, strict=strict, gone=gone)
 
@@ -79,7 +79,7 @@ def ids_are_not_unique() -> None:
         for step in schema.THREE_LAYERS
     )
     put(schema, "MIGRATIONS", (tables, *schema.MIGRATIONS[1:]))
-    put(RawLog, "holds", lambda self, turns: [None] * len(turns))
+    put(RawLog, "compare_with_stored", lambda self, turns: [None] * len(turns))
 
 
 @breaks(
@@ -88,7 +88,7 @@ def ids_are_not_unique() -> None:
 )
 def temporary_files_of_killed_processes_stay() -> None:
     for module in (nearest, open_file):
-        put(module, "sweep", lambda path: None)
+        put(module, "delete_stale_temporaries", lambda path: None)
 
 
 @breaks(gate=f"{RUNTIME}::test_a_file_that_cannot_be_durable_is_refused", says="DID NOT RAISE")
@@ -119,8 +119,10 @@ def a_backup_is_a_copied_file() -> None:
 )
 def a_migration_is_not_one_transaction() -> None:
     def migrate(db: Connection) -> None:
-        for number, migration in enumerate(schema.MIGRATIONS[schema.version(db) :], start=schema.version(db) + 1):
-            schema.apply(db, migration)
+        for number, migration in enumerate(
+            schema.MIGRATIONS[schema.count_migrations(db) :], start=schema.count_migrations(db) + 1
+        ):
+            schema.apply_migration(db, migration)
             db.execute(f"PRAGMA user_version={number}")
 
     put(open_file, "migrate", migrate)

@@ -9,7 +9,7 @@ import numpy as np
 from evimem.db import schema
 from evimem.db.connection import Connection
 from evimem.edges.edge_table import EdgeGraph
-from evimem.edges.fact_vectors import AlikeCells, FactMatrix
+from evimem.edges.fact_vectors import CellIndex, FactMatrix
 from evimem.index.fact_table import Supersession
 from evimem.index.segments import PassageTable, Segments
 from evimem.store import erase, sequence, writes
@@ -33,18 +33,18 @@ def deletion_is_not_secure() -> None:
 
 @breaks(gate=ERASURE, says="evimem")
 def traces_outlive_cited_turns() -> None:
-    put(erase, "drop_traces", lambda handle, numbers: None)
+    put(erase, "delete_traces", lambda handle, numbers: None)
 
 
 @breaks(gate=ERASURE, says="ann")
 def the_vector_index_survives_forgetting() -> None:
-    put(AnnIndexCache, "drop", lambda self: None)
+    put(AnnIndexCache, "delete_index", lambda self: None)
 
 
 @breaks(gate=ERASURE, says="wal")
 def the_log_is_not_emptied() -> None:
     put(Connection, "checkpoint", lambda self, *, wait=True: True)
-    put(Connection, "blank", lambda self: True)
+    put(Connection, "blank_unused_bytes", lambda self: True)
 
 
 @breaks(gate=ERASURE, says="vector")
@@ -61,7 +61,7 @@ def sealed_vectors_of_forgotten_turns_stay() -> None:
 
 @breaks(gate="tests/reliability/test_erasure.py::test_a_backup_can_repeat_later_erasures", says="the backup remembers")
 def erasures_of_a_copy_are_not_repeated() -> None:
-    put(sequence, "read_copy", lambda handle, path: (set(), set()))
+    put(sequence, "read_ids_of_copy", lambda handle, path: (set(), set()))
 
 
 @breaks(
@@ -78,7 +78,7 @@ def a_table_is_left_out_of_forgetting() -> None:
 
 @breaks(gate="tests/reliability/test_erasure.py::test_copies_of_rows_in_page_slack_are_overwritten", says="in m.evimem")
 def page_slack_is_not_overwritten() -> None:
-    put(Connection, "blank", lambda self: True)
+    put(Connection, "blank_unused_bytes", lambda self: True)
 
 
 @breaks(
@@ -107,7 +107,7 @@ def sealed_dates_of_forgotten_turns_stay() -> None:
     says="saw nothing wrong",
 )
 def the_check_reports_nothing() -> None:
-    put(SqliteStore, "check", lambda self, extractor: (one for one in ()))
+    put(SqliteStore, "find_damage", lambda self, extractor: (one for one in ()))
 
 
 @breaks(gate=NUMBERED_ANEW, says="numbers of erased rows were not given again")
@@ -127,12 +127,12 @@ def rows_of_sealed_segments_keep_no_terms() -> None:
 
 @breaks(gate=COMPARED, says="more facts are compared")
 def a_fact_is_compared_with_all() -> None:
-    put(AlikeCells, "near", lambda self, position, most: np.arange(len(self)))
+    put(CellIndex, "positions_sharing_a_cell", lambda self, position, most: np.arange(len(self)))
 
 
 @breaks(gate=WRONG_EDGES, says="other edges than their vectors give")
 def only_edges_that_are_there_are_checked() -> None:
-    put(FactMatrix, "similar_nearby", lambda self, positions, min_cosine: iter(()))
+    put(FactMatrix, "find_similar_in_window", lambda self, positions, min_cosine: iter(()))
 
 
 @breaks(gate=MACHINE, says="the postings")
@@ -143,5 +143,5 @@ def postings_of_forgotten_turns_stay() -> None:
 @breaks(gate=DERIVED, says="edge")
 @breaks(gate=MACHINE, says="have other edges")
 def neighbours_of_forgotten_facts_are_not_relinked() -> None:
-    honest = EdgeGraph.erase
-    put(EdgeGraph, "erase", lambda self, rows: honest(self, rows) and set())
+    honest = EdgeGraph.erase_facts
+    put(EdgeGraph, "erase_facts", lambda self, rows: honest(self, rows) and set())

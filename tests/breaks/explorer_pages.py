@@ -23,12 +23,12 @@ def pages_do_not_escape() -> None:
 
 @breaks(gate=f"{PAGES}::test_a_form_without_the_token_of_a_page_or_from_another_site_changes_nothing", says="403")
 def forms_need_no_token() -> None:
-    put(explorer, "_may_send", lambda request, form: True)
+    put(explorer, "_is_allowed_form", lambda request, form: True)
 
 
 @breaks(gate=f"{PAGES}::test_a_form_without_the_token_of_a_page_or_from_another_site_changes_nothing", says="403")
 def forms_of_other_sites_are_taken() -> None:
-    put(visitors, "_same_origin", lambda headers, host: True)
+    put(visitors, "_has_same_origin", lambda headers, host: True)
 
 
 @breaks(gate=f"{PAGES}::test_a_pool_asks_whose_memory_it_is_and_shows_that_one_only", says="Nora|InvalidQuery|400")

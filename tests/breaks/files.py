@@ -70,12 +70,12 @@ def every_file_that_ends_in_tmp_is_deleted() -> None:
         for file in path.parent.glob(f"{path.name}.*.tmp"):
             file.unlink()
 
-    put(open_file, "sweep", sweep)
+    put(open_file, "delete_stale_temporaries", sweep)
 
 
 @breaks(gate=f"{BESIDE}::test_a_users_own_files_beside_a_memory_stay", says="a user's file was deleted")
 def content_of_temporary_files_is_not_checked() -> None:
-    put(atomic_files, "_is_ours", lambda file: True)
+    put(atomic_files, "_is_own_temporary", lambda file: True)
 
 
 @breaks(
@@ -88,7 +88,7 @@ def the_kind_of_a_copy_is_not_checked() -> None:
 
 @breaks(gate=f"{BESIDE}::test_a_memory_with_two_hard_links_is_refused_and_left_unchanged", says="DID NOT RAISE")
 def hard_links_of_a_memory_are_not_counted() -> None:
-    put(sqlite, "real_path", lambda path: path)
+    put(sqlite, "resolve_memory_path", lambda path: path)
 
 
 @breaks(
@@ -96,13 +96,13 @@ def hard_links_of_a_memory_are_not_counted() -> None:
     says="DID NOT RAISE|a file of the memory was replaced",
 )
 def names_of_companions_are_free_to_take() -> None:
-    put(atomic_files, "check_own_name", lambda path: None)
-    put(open_file, "check_own_name", lambda path: None)
+    put(atomic_files, "check_not_companion_name", lambda path: None)
+    put(open_file, "check_not_companion_name", lambda path: None)
 
 
 @breaks(gate=f"{BESIDE}::test_a_link_to_a_memory_is_the_memory", says="StoreReadOnly|assert")
 def a_link_to_a_memory_is_not_followed() -> None:
-    put(sqlite, "real_path", lambda path: path)
+    put(sqlite, "resolve_memory_path", lambda path: path)
 
 
 @breaks(gate=f"{BESIDE}::test_no_call_opens_the_database_file_outside_sqlite", says="DID NOT RAISE")
@@ -131,7 +131,7 @@ def files_of_a_memory_follow_the_umask() -> None:
 
 @breaks(gate=f"{MODES}::test_every_file_of_a_memory_is_its_owners_alone", says="0o666|0o644")
 def temporary_files_follow_the_umask() -> None:
-    put(atomic_files, "claim", lambda temporary: temporary.open("wb"))
+    put(atomic_files, "create_temporary", lambda temporary: temporary.open("wb"))
     put(atomic_files, "_set_mode", lambda file, mode: None)
 
 
@@ -143,4 +143,4 @@ def folders_follow_the_umask() -> None:
 @breaks(gate="tests/cli/test_escapes.py::test_no_command_prints_what_steers_the_terminal", says="assert")
 def the_command_line_prints_what_it_is_given() -> None:
     for module in (page, arguments):
-        put(module, "visible", lambda text: text)
+        put(module, "escape_control_characters", lambda text: text)

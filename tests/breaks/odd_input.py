@@ -31,7 +31,7 @@ def names_are_interpolated_into_sql() -> None:
         found = [self._db.rows(f"SELECT name, ord FROM {self._table} WHERE name = '{name}'") for name in plain]
         return dict(row for rows in found for row in rows)
 
-    put(NameTable, "numbers", numbers)
+    put(NameTable, "find_numbers", numbers)
 
 
 @breaks(gate=ODD_INPUT, says="a statement of its own")
@@ -41,9 +41,9 @@ def names_are_quoted_into_sql() -> None:
         found = [self._db.rows(f"SELECT name, ord FROM {self._table} WHERE name = '{name}'") for name in plain]
         return dict(row for rows in found for row in rows)
 
-    put(NameTable, "numbers", numbers)
+    put(NameTable, "find_numbers", numbers)
 
 
 @breaks(gate="tests/reliability/test_odd_input.py::test_an_odd_text_is_kept_verbatim_and_found", says="Unicode|UTF-8")
 def lone_surrogates_are_bound_as_text() -> None:
-    put(turn_log, "bindable", lambda text: text)
+    put(turn_log, "encode_text", lambda text: text)

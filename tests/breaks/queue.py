@@ -32,7 +32,7 @@ def jobs_are_queued_in_a_separate_transaction() -> None:
         with self.db.writing():
             while postponed:
                 jobs, kind, seqs = postponed.pop(0)  # some of which may be forgotten by now
-                there = [seq for seq in seqs if self.db.value("SELECT 1 FROM turn WHERE seq = ?", (seq,))]
+                there = [seq for seq in seqs if self.db.read_value("SELECT 1 FROM turn WHERE seq = ?", (seq,))]
                 enqueue(jobs, kind, there)
         after_commit(self)
 
@@ -42,14 +42,14 @@ def jobs_are_queued_in_a_separate_transaction() -> None:
 
 @breaks(gate=SCHEDULES, says="still pending|skipped")
 def progress_is_a_high_water_mark() -> None:
-    honest = Jobs.due
+    honest = Jobs.due_jobs
 
     def due(self: Jobs, kind: str, limit: int, *rest: Any) -> list[tuple[int, int]]:
         found = honest(self, kind, limit, *rest)
-        reached = self._db.value("SELECT max(seq) FROM job WHERE kind = ? AND state = 'done'", (kind,)) or 0
+        reached = self._db.read_value("SELECT max(seq) FROM job WHERE kind = ? AND state = 'done'", (kind,)) or 0
         return [(seq, tries) for seq, tries in found if seq > reached]
 
-    put(Jobs, "due", due)
+    put(Jobs, "due_jobs", due)
 
 
 @breaks(gate=QUEUE, says="held up others|not given up")
@@ -63,12 +63,12 @@ def the_head_of_the_queue_is_retried_forever() -> None:
 
 @breaks(gate=f"{QUEUE}::test_one_poisoned_turn_of_each_user_holds_up_no_other_and_is_given_up", says="held up others")
 def failed_jobs_come_first() -> None:
-    honest = Jobs.due
+    honest = Jobs.due_jobs
     put(
         Jobs,
-        "due",
+        "due_jobs",
         lambda self, kind, limit, reason=None: (
-            self._db.rows(*self.asking_due(kind, limit)) if reason is None else honest(self, kind, limit, reason)
+            self._db.rows(*self.select_due(kind, limit)) if reason is None else honest(self, kind, limit, reason)
         ),
     )
 
@@ -98,4 +98,4 @@ def jobs_up_to_the_last_done_are_deleted() -> None:
     says="assert",
 )
 def the_queue_ignores_retry_after() -> None:
-    put(deferred, "_hold_queue", lambda store, kind, error: None)
+    put(deferred, "_defer_all_jobs", lambda store, kind, error: None)

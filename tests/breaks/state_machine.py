@@ -3,9 +3,9 @@
 from dataclasses import replace
 from typing import Any
 
-from evimem.db.tables import bindable
+from evimem.db.tables import encode_text
 from evimem.index.fact_table import Supersession
-from evimem.raw.turn_log import RawLog, digest
+from evimem.raw.turn_log import RawLog, hash_turn
 from evimem.store import reads
 from evimem.store.handle import StoreHandle
 from evimem.store.sqlite import SqliteStore
@@ -16,15 +16,15 @@ from tests.breaks.registry import breaks
 
 @breaks(gate=MACHINE, says="not those that were kept|taken otherwise|DID NOT RAISE")
 def a_conflict_overwrites_the_stored_turn() -> None:
-    honest = RawLog.holds
+    honest = RawLog.compare_with_stored
 
     def holds(self: RawLog, turns: Any) -> Any:
         for turn in turns:
-            values = (bindable(turn.text), digest(turn), turn.id)
+            values = (encode_text(turn.text), hash_turn(turn), turn.id)
             self._db.execute("UPDATE turn SET text = ?, digest = ? WHERE id = ?", values)
         return honest(self, turns)
 
-    put(RawLog, "holds", holds)
+    put(RawLog, "compare_with_stored", holds)
 
 
 @breaks(gate=MACHINE, says="StoreCorrupt|every eligible turn|the postings|FOREIGN KEY")
@@ -51,13 +51,13 @@ def filters_apply_after_the_top_k() -> None:
 
 @breaks(gate=MACHINE, says="a number was given twice")
 def sequence_numbers_are_reused() -> None:
-    honest = RawLog.erase
+    honest = RawLog.delete_turns
 
     def erase(self: RawLog, seqs: Any) -> None:
         honest(self, seqs)
         self._db.execute("UPDATE sqlite_sequence SET seq = (SELECT max(seq) FROM turn) WHERE name = 'turn'")
 
-    put(RawLog, "erase", erase)
+    put(RawLog, "delete_turns", erase)
 
 
 @breaks(gate=MACHINE, says="has a fact that is not what was stored")

@@ -12,7 +12,16 @@ import evimem
 from evimem.__main__ import main
 from evimem.adapters.user_tokens import TokenFile, TokenHolder
 from evimem.api.memory import Memory
-from evimem.cli.arguments import COMMANDS, Exit, Parser, add_argument, code_of, function_of, parser, read_declaration
+from evimem.cli.arguments import (
+    COMMANDS,
+    Exit,
+    Parser,
+    add_argument,
+    exit_code_of,
+    import_command,
+    make_parser,
+    read_declaration,
+)
 from evimem.errors import (
     EmbedderError,
     EmbedderMismatch,
@@ -28,10 +37,10 @@ from evimem.errors import (
 def test_every_command_explains_itself_and_each_of_its_arguments(cli, name):
     ran = cli(name, "--help")
     assert (ran.code, "--json" in ran.out) == (0, True)
-    first = (function_of(name).__doc__ or "").split("\n")[0]
+    first = (import_command(name).__doc__ or "").split("\n")[0]
     assert first in ran.out
     assert len(first) <= 72, "the list of commands has a line for each"
-    (commands,) = (action for action in parser([name])._actions if isinstance(action.choices, dict))
+    (commands,) = (action for action in make_parser([name])._actions if isinstance(action.choices, dict))
     assert [action.dest for action in commands.choices[name]._actions if not action.help] == []
     if COMMANDS[name].like:
         unwanted = ("see `search", "see `now", "E5")
@@ -49,7 +58,7 @@ def test_help_lists_every_command_and_exit_code(cli):
 
 def test_an_argument_of_the_method_is_an_option_of_the_command():
     words = ["search", "m", "tea", "-k", "3", "--asked-at", "now", "--over", "facts", "--exclude", "a"]
-    given = vars(parser(words).parse_args(words))
+    given = vars(make_parser(words).parse_args(words))
     assert {name: given[name] for name in ("query", "k", "asked_at", "over", "exclude")} == {
         "query": "tea", "k": 3, "asked_at": "now", "over": "facts", "exclude": ["a"],
     }  # fmt: skip
@@ -94,9 +103,8 @@ def test_a_method_that_is_read_as_text_is_as_it_is(method):
 @pytest.mark.parametrize("words", [("--help",), ("--version",), (), ("ask", "--help"), ("import", "--help")])
 def test_help_imports_nothing_of_the_engine(words):
     engine = ("numpy", "evimem.api", "evimem.loops", "evimem.times", "evimem.store")
-    code = (
-        f"import sys; from evimem.cli.arguments import run; run({words!r}); print(*{{*{engine!r}}} & {{*sys.modules}})"
-    )
+    code = "import sys; from evimem.cli.arguments import run_command_line\n"
+    code += f"run_command_line({words!r}); print(*{{*{engine!r}}} & {{*sys.modules}})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == ""
 
@@ -162,7 +170,7 @@ def test_options_that_do_not_fit_together_are_named_and_do_nothing(cli, friends,
     ],
 )  # fmt: skip
 def test_an_error_leads_to_the_code_of_what_failed(error, code):
-    assert code_of(error) == code
+    assert exit_code_of(error) == code
 
 
 def test_an_unexpected_error_is_not_hidden(friends, monkeypatch):

@@ -57,7 +57,7 @@ def test_a_models_answer_does_not_steer_the_terminal(cli, path, monkeypatch):
     said = said.replace("\x07", "\\u0007").replace("\x9b", "\\u009b")
     replies = {"judge": judged, "answer": said}
     model = ScriptedModel(then=lambda request: replies[request.role])
-    monkeypatch.setattr(arguments, "model", lambda options: model)
+    monkeypatch.setattr(arguments, "model_from_options", lambda options: model)
     ran = cli("ask", path, "When did Mira adopt her puppy?", "--llm", "--model", "m", "--base-url", "http://x")
     assert STEERS.findall(ran.out + ran.err) == []
     assert "on Friday" in ran.out
@@ -67,6 +67,6 @@ def test_notes_and_progress_do_not_steer_the_terminal(monkeypatch):
     stream = io.StringIO()
     monkeypatch.setattr("sys.stderr", stream)
     screen = Screen()
-    screen.note(f"evimem: {EVIL} is odd")
-    screen.progress(EVIL, "turns")._draw(0.0)
+    screen.print_note(f"evimem: {EVIL} is odd")
+    screen.start_progress(EVIL, "turns")._draw(0.0)
     assert STEERS.findall(stream.getvalue()) == []

@@ -10,10 +10,10 @@ from evimem.cli.page import (
     Piece,
     Progress,
     Screen,
-    field,
-    line,
-    table,
-    text_of,
+    make_field,
+    make_line,
+    make_table,
+    render_text,
     write_note,
 )
 from evimem.cli.views import answer_page, fields_page, trace_page
@@ -23,15 +23,15 @@ from evimem.types.values import Gap, Tier, Turn
 
 PAGE = [
     Heading("A title"),
-    line("plain ", Piece("strong", "strong"), " and ", Piece("marked", "mark"), indent=2),
-    field("label", "some words that go on until they need a second line", indent=2),
-    table(("name", "n"), [("tea", 3), ("plum jam", 12)], right=("n",), title="Things"),
+    make_line("plain ", Piece("strong", "strong"), " and ", Piece("marked", "mark"), indent=2),
+    make_field("label", "some words that go on until they need a second line", indent=2),
+    make_table(("name", "n"), [("tea", 3), ("plum jam", 12)], right=("n",), title="Things"),
     BLANK,
 ]
 
 
 def test_a_page_as_plain_text():
-    assert text_of(PAGE, 40) == (
+    assert render_text(PAGE, 40) == (
         "A title\n"
         "-------\n"
         "  plain strong and \u00abmarked\u00bb\n"
@@ -47,11 +47,14 @@ def test_a_page_as_plain_text():
 
 
 def test_a_page_in_colour_has_the_same_lines(monkeypatch):
-    plain, coloured = text_of(PAGE, 40), text_of(PAGE, 40, coloured=True)
+    plain, coloured = render_text(PAGE, 40), render_text(PAGE, 40, coloured=True)
     assert re.sub("\x1b\\[[0-9;]*m", "", coloured) == re.sub("[\u00ab\u00bb]", "", plain)
     assert "\x1b[1mstrong\x1b[0m and \x1b[30;103mmarked\x1b[0m" in coloured
     assert (
-        text_of([line("one two three ", Piece("four", "bad"))], 20, coloured=True).count("\x1b[1;31mfour\x1b[0m") == 1
+        render_text([make_line("one two three ", Piece("four", "bad"))], 20, coloured=True).count(
+            "\x1b[1;31mfour\x1b[0m"
+        )
+        == 1
     )
 
 
@@ -64,9 +67,9 @@ def test_a_terminal_gets_colours_unless_it_is_told_not_to(monkeypatch, told, col
         monkeypatch.setenv(name, value)
     for stream, wanted in ((Terminal(), coloured), (io.StringIO(), False)):
         monkeypatch.setattr("sys.stdout", stream)
-        Screen().page(PAGE)
-        assert stream.getvalue() == text_of(PAGE, 100, coloured=wanted)
-    Screen(coloured=False).page([BLANK])
+        Screen().print_page(PAGE)
+        assert stream.getvalue() == render_text(PAGE, 100, coloured=wanted)
+    Screen(coloured=False).print_page([BLANK])
 
 
 TURN = Turn("s1:4", "s1", "Mira", "Hi. We adopted a puppy last Friday. More.", datetime(2024, 3, 12, 18, 20), "a puppy")
@@ -81,7 +84,7 @@ def answer(text, citations=(), **fields):
 
 def test_a_citation_marks_what_it_cites():
     page = answer_page("When?", answer("8 March 2024", [Citation("s1:4", (4, 35), TURN.text[4:35])]), {"s1:4": TURN})
-    shown = text_of(page)
+    shown = render_text(page)
     assert "8 March 2024  exact, 93%" in shown
     assert "s1:4 Mira, 12 March 2024" in shown
     assert "\u201cHi. \u00abWe adopted a puppy last Friday.\u00bb More.\u201d" in shown
@@ -89,14 +92,14 @@ def test_a_citation_marks_what_it_cites():
 
 def test_a_failure_is_not_shown_as_an_abstention():
     page = answer_page("What?", answer(None, kind="failed", reason="ModelTimeout: too late"), {})
-    shown = text_of(page)
+    shown = render_text(page)
     assert "Not finished." in shown
     assert "I don't know" not in shown
 
 
 def test_a_quotation_claims_nothing_and_shows_what_was_said():
     quoted = answer('Mira, 12 March 2024: "a puppy"', [Citation("s1:4", (4, 35), TURN.text[4:35])], kind="quote")
-    shown = text_of(answer_page("When?", quoted, {"s1:4": TURN}))
+    shown = render_text(answer_page("When?", quoted, {"s1:4": TURN}))
     assert "To read, best first:  exact, 93%" in shown
     assert 'Mira, 12 March 2024: "a puppy"' in shown
 
@@ -114,7 +117,7 @@ def test_every_kind_of_event_of_a_trace_is_shown():
         Stopped(1, "exact evidence"),
         Acted(1, "fail", "ModelTimeout: late"),
     )
-    shown = text_of(trace_page(Trace("When?", "iris", events)), 250)
+    shown = render_text(trace_page(Trace("When?", "iris", events)), 250)
     said = (
         "analyse  entities=(Mira)  wants=time  budget=(k 10, without tiers)|searching (anchor): When?  k=10  "
         "strategy=dates|turns=(t0, t1, t2, t3, t4, t5 and 3 more)|supported: time; missing: no date|"
@@ -127,21 +130,21 @@ def test_every_kind_of_event_of_a_trace_is_shown():
 
 def test_signals_of_the_offline_judge_are_shown_in_words():
     trace = Trace("When?", "iris", (Acted(1, "measure", "", {"fall": 0.53, "spread": 0.03}),))
-    assert "best score above the tenth=0.53  scores near the best=0.03" in text_of(trace_page(trace), 250)
+    assert "best score above the tenth=0.53  scores near the best=0.03" in render_text(trace_page(trace), 250)
 
 
 def test_any_result_is_shown_as_its_fields():
     data = {"turns": 1200, "path": "m", "speakers": ["Mira", "Tomas"], "edges": {"next": 3}, "reason": None, "ece": 0.1}
     problems = [f"turn {number} is not what was stored: restore a backup" for number in range(12)]
-    assert text_of(fields_page("m  ok", {**data, "problems": problems}, "path")).splitlines()[:5] == [
+    assert render_text(fields_page("m  ok", {**data, "problems": problems}, "path")).splitlines()[:5] == [
         "m  ok", "  turns     1,200", "  speakers  Mira, Tomas", "  edges     next 3", "  ece       0.100",
     ]  # fmt: skip
-    assert text_of(fields_page("m", {"problems": problems})).splitlines()[-1] == "  and 2 more problems"
+    assert render_text(fields_page("m", {"problems": problems})).splitlines()[-1] == "  and 2 more problems"
 
 
 def test_json_output_refuses_a_number_that_is_not_json():
     with pytest.raises(ValueError, match="not JSON compliant"):
-        Screen(as_json=True).show([], float("nan"))
+        Screen(as_json=True).print_page_or_json([], float("nan"))
 
 
 class Clock:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evimem.db.atomic_files import replace_with, sweep
+from evimem.db.atomic_files import delete_stale_temporaries, replace_with
 from tests.reliability.support.children import all_in_children
 
 SECONDS = 1.5
@@ -26,7 +26,7 @@ def write(path: Path, until: float) -> int:
 
 def sweep_on(path: Path, until: float) -> int:
     while time.monotonic() < until:
-        sweep(path)
+        delete_stale_temporaries(path)
     return 0
 
 

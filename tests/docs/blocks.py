@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from evimem.__main__ import main
-from evimem.cli.arguments import parser
+from evimem.cli.arguments import make_parser
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -154,7 +154,7 @@ class Runner:
 
     def _run_command(self, words: list[str]) -> None:
         if words[0] in SERVES:
-            parser(words).parse_args(words)
+            make_parser(words).parse_args(words)
             return
         told = io.StringIO()
         with redirect_stdout(told), redirect_stderr(told):

@@ -10,7 +10,7 @@ import pytest
 
 import evimem
 from evimem.edges import fact_vectors
-from evimem.edges.fact_vectors import PER_FACT, AlikeCells, FactMatrix, SimilarFacts
+from evimem.edges.fact_vectors import PER_FACT, CellIndex, FactMatrix, SimilarFacts
 from evimem.store import handle
 from evimem.types.vectors import Vectors, pack
 
@@ -43,7 +43,7 @@ def one_by_one(known: FactMatrix, position: int, least: float, *, window: int | 
 
 
 @pytest.mark.parametrize("in_order", [True, False])
-@pytest.mark.parametrize("search", [FactMatrix.similar, FactMatrix.similar_nearby])
+@pytest.mark.parametrize("search", [FactMatrix.find_similar, FactMatrix.find_similar_in_window])
 def test_similar_facts_are_those_of_comparing_each_with_each(monkeypatch, in_order, search):
     monkeypatch.setattr(fact_vectors, "_BLOCK_FACTS", 7)
     known = matrix(180, in_order=in_order)
@@ -53,7 +53,7 @@ def test_similar_facts_are_those_of_comparing_each_with_each(monkeypatch, in_ord
         assert list(one.links) == one_by_one(known, one.position, 0.7)
 
 
-@pytest.mark.parametrize("search", [FactMatrix.similar, FactMatrix.similar_nearby])
+@pytest.mark.parametrize("search", [FactMatrix.find_similar, FactMatrix.find_similar_in_window])
 def test_of_facts_that_are_all_the_same_the_oldest_are_kept(search):
     """Stored vectors are not quite of length one: their products exceed 1 by more or less, and count as 1."""
     known = matrix(60, in_order=True, spread=0.001)
@@ -67,7 +67,7 @@ def test_nearby_facts_are_those_whose_rows_are_near(monkeypatch, in_order):
     monkeypatch.setattr(fact_vectors, "_BLOCK_FACTS", 7)
     monkeypatch.setattr(fact_vectors, "WINDOW_FACTS", 30)
     known = matrix(180, in_order=in_order)
-    for one in known.similar_nearby(range(180), 0.7):
+    for one in known.find_similar_in_window(range(180), 0.7):
         assert list(one.links) == one_by_one(known, one.position, 0.7, window=30)
 
 
@@ -76,10 +76,10 @@ def test_beyond_the_window_cells_find_nearly_what_comparing_all_would(monkeypatc
     monkeypatch.setattr(fact_vectors, "WINDOW_FACTS", 40)
     monkeypatch.setattr(fact_vectors, "IN_A_CELL", 20)
     known = matrix(400, in_order=in_order)
-    cells = AlikeCells()
+    cells = CellIndex()
     cells.extend(known.quantized.astype(np.float32))
     wanted = found = windowed = 0
-    for one in replace(known, cells=cells).similar(range(400), 0.7):
+    for one in replace(known, cells=cells).find_similar(range(400), 0.7):
         every = one_by_one(known, one.position, 0.7)
         wanted += len(every)
         found += len(set(every) & set(one.links))
@@ -101,17 +101,17 @@ def test_a_fact_is_compared_with_no_more_others_in_a_larger_memory(monkeypatch):
 
     monkeypatch.setattr(FactMatrix, "_floats", counting)
     for count in (300, 3_000):
-        known, cells = matrix(count, in_order=True), AlikeCells()
+        known, cells = matrix(count, in_order=True), CellIndex()
         cells.extend(known.quantized.astype(np.float32))
         compared.clear()
-        list(replace(known, cells=cells).similar([count - 1], 0.7))
-        list(known.similar_nearby([count - 1], 0.7))
+        list(replace(known, cells=cells).find_similar([count - 1], 0.7))
+        list(known.find_similar_in_window([count - 1], 0.7))
         assert sum(compared) <= 2 * (30 + 2) + 2 * 2 * len(fact_vectors._PAIRS), "more facts are compared"
 
 
 def test_a_cell_holds_the_vectors_that_two_hashes_take_for_alike():
     vectors = matrix(150, in_order=True).quantized.astype(np.float32)
-    whole, parts = AlikeCells(), AlikeCells()
+    whole, parts = CellIndex(), CellIndex()
     whole.extend(vectors)
     parts.extend(vectors[:100])
     parts.extend(vectors[100:])
@@ -122,9 +122,11 @@ def test_a_cell_holds_the_vectors_that_two_hashes_take_for_alike():
         for one, two in fact_vectors._PAIRS:
             shared |= alike[:, one] & alike[:, two]
         assert (
-            whole.near(position, 150).tolist() == parts.near(position, 150).tolist() == np.flatnonzero(shared).tolist()
+            whole.positions_sharing_a_cell(position, 150).tolist()
+            == parts.positions_sharing_a_cell(position, 150).tolist()
+            == np.flatnonzero(shared).tolist()
         )
-        assert len(whole.near(position, 1)) <= 1 + 2 * len(fact_vectors._PAIRS)
+        assert len(whole.positions_sharing_a_cell(position, 1)) <= 1 + 2 * len(fact_vectors._PAIRS)
 
 
 @pytest.fixture
@@ -173,7 +175,7 @@ def test_a_memory_beyond_the_window_checks_clean_after_late_turns_and_forgetting
             memory.forget(turns=[str(number) for number in range(first, first + 12, 2)])
             assert memory.check().problems == ()
         db = memory._core.store.db
-        far = db.value("SELECT count(*) FROM edge WHERE target - source > 9")
+        far = db.read_value("SELECT count(*) FROM edge WHERE target - source > 9")
     assert far > 0, "cells found nothing beyond the window"
 
 
@@ -198,9 +200,9 @@ def test_a_fact_that_lost_a_link_is_linked_again_and_no_other_is(monkeypatch, tm
         said = [(f"I bought a red bike on day {number}.", NOON + timedelta(days=number)) for number in range(40)]
         memory.extend([evimem.Turn(f"t{at.day}-{at.month}", "s", "Mira", text, at) for text, at in said])
         memory.enrich()
-        compared, similar = list[int](), FactMatrix.similar
+        compared, similar = list[int](), FactMatrix.find_similar
         monkeypatch.setattr(
-            FactMatrix, "similar", lambda known, some, least: compared.extend(some) or similar(known, some, least)
+            FactMatrix, "find_similar", lambda known, some, least: compared.extend(some) or similar(known, some, least)
         )
         memory.forget(turns=["t12-3"])
         queued = memory.health().pending["link"]

@@ -14,7 +14,7 @@ import pytest
 import evimem
 from evimem import InvalidQuery, Memory, MemoryPool, StoreBusy, StoreError, StoreRolledBack, WrongKey
 from evimem.api.core import Core
-from evimem.cli.arguments import run
+from evimem.cli.arguments import run_command_line
 from evimem.db.encryption import Key
 from evimem.raw.commit_mark import mark_path
 from evimem.store.sqlite import SqliteStore
@@ -219,13 +219,13 @@ def test_a_refusal_of_the_system_shows_no_key(tmp_path):
     with evimem.open(path, key=KEY) as memory:
         db = memory._core.store.db._handle()
         with pytest.raises(apsw.Error) as caught:
-            Key.of(OTHER).write_rows(db, tmp_path / "missing" / "copy")
+            Key.check_given(OTHER).copy_encrypted(db, tmp_path / "missing" / "copy")
     assert OTHER.hex() not in "".join(traceback.format_exception(caught.value))
 
 
 def test_what_was_forgotten_is_not_in_the_file_for_those_who_have_the_key(tmp_path):
     path = tmp_path / "m.evimem"
-    store = SqliteStore(path, EMBEDDER.name, EMBEDDER.dimension, key=Key.of(KEY))
+    store = SqliteStore(path, EMBEDDER.name, EMBEDDER.dimension, key=Key.check_given(KEY))
     with small_thresholds(), Memory(Core(store, EMBEDDER)) as memory:
         filled(memory, 150)
         salt = path.read_bytes()[:16]
@@ -279,13 +279,13 @@ def attempt(call: Callable[[], object]) -> str:
 def test_commands_take_the_key_from_the_environment(tmp_path, monkeypatch, capsys):
     path = made(tmp_path / "m.evimem")
     monkeypatch.setenv("EVIMEM_KEY", KEY.hex())
-    assert run(["doctor", str(path)]) == 0
-    assert run(["search", str(path), "quokka", "--json"]) == 0
+    assert run_command_line(["doctor", str(path)]) == 0
+    assert run_command_line(["search", str(path), "quokka", "--json"]) == 0
     assert "Zanzibar" in capsys.readouterr().out
-    assert run(["export", str(path), str(tmp_path / "export.jsonl")]) == 0
-    assert run(["import", str(tmp_path / "new.evimem"), str(tmp_path / "export.jsonl")]) == 0
+    assert run_command_line(["export", str(path), str(tmp_path / "export.jsonl")]) == 0
+    assert run_command_line(["import", str(tmp_path / "new.evimem"), str(tmp_path / "export.jsonl")]) == 0
     monkeypatch.setenv("EVIMEM_KEY", "another")
-    assert run(["doctor", str(path)]) == 5
+    assert run_command_line(["doctor", str(path)]) == 5
     (tmp_path / "export.jsonl").unlink()
     assert readable(tmp_path) == []
     assert not any(part in capsys.readouterr().err for part in ("another'", KEY.hex()))

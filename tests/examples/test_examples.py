@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 
 import evimem
 import evimem.loaders.examples
-from evimem.cli.arguments import parser
+from evimem.cli.arguments import make_parser
 from evimem.embedding import count_tokens
 from evimem.loaders.examples import load_example
 from tests.model_server import ModelServer
@@ -133,7 +133,7 @@ def test_the_configuration_names_a_command_line_that_is_understood():
     servers = json.loads((EXAMPLES / "mcp.json").read_text())["mcpServers"]
     local = servers["memory"]
     assert local["command"] == "evimem"
-    options = parser(local["args"]).parse_args(local["args"])
+    options = make_parser(local["args"]).parse_args(local["args"])
     assert (options.command, options.path.suffix) == ("mcp", ".evimem")
     assert servers["memory-of-the-team"]["url"].endswith("/mcp")
 

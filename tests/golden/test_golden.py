@@ -13,7 +13,7 @@ import pytest
 import evimem
 from evimem import Memory, MemoryPool, TraceMismatch, Turn, TurnConflict
 from evimem.db.connection import Connection
-from evimem.db.schema import MIGRATIONS, apply
+from evimem.db.schema import MIGRATIONS, apply_migration
 from evimem.store.handle import RULES_VERSION
 from evimem.testing import ScriptedModel
 from evimem.types.trace import Trace
@@ -60,7 +60,7 @@ def test_migrations_are_appended_and_never_changed(golden, tmp_path):
     db = Connection(tmp_path / "fresh.evimem")
     with db.writing():
         for migration in MIGRATIONS[:number]:
-            apply(db, migration)
+            apply_migration(db, migration)
     assert db.rows("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name") == tables
     db.close()
 
@@ -136,7 +136,7 @@ def test_derived_again_it_equals_a_memory_made_today(golden, tmp_path):
     with opened(golden) as memory:
         memory.rebuild()
         memory.enrich()
-        assert [one for one in memory._core.store.check(memory._core.extractor) if isinstance(one, str)] == []
+        assert [one for one in memory._core.store.find_damage(memory._core.extractor) if isinstance(one, str)] == []
         upgraded = dump(memory)
     with fresh(tmp_path, KEPT) as made:
         today = dump(made)

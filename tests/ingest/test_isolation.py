@@ -218,7 +218,7 @@ def test_an_embedder_of_another_width_is_refused_as_a_whole(tmp_path):
 
 
 def test_facts_that_cannot_be_linked_wait_and_those_of_other_turns_are_linked(tmp_path, monkeypatch):
-    link = EdgeGraph.link
+    link = EdgeGraph.link_facts
 
     def spoilt(graph: Any, rows: Any, *given: Any) -> bool:
         poisoned = {
@@ -230,7 +230,7 @@ def test_facts_that_cannot_be_linked_wait_and_those_of_other_turns_are_linked(tm
 
     with evimem.open(tmp_path / "m.evimem") as memory:
         with monkeypatch.context() as patch:
-            patch.setattr(EdgeGraph, "link", spoilt)
+            patch.setattr(EdgeGraph, "link_facts", spoilt)
             memory.extend(TURNS)
             assert (memory.stats().turns, memory.health().pending) == (ALL, {"link": 1})
         memory.enrich()

@@ -11,7 +11,7 @@ from datetime import datetime, timezone
 import pytest
 
 import evimem
-from evimem.db.jobs import holder
+from evimem.db.jobs import lease_reason
 from evimem.testing import ScriptedModel
 from tests.doubles import FakeClock
 
@@ -85,7 +85,7 @@ def test_a_process_that_ended_and_one_with_its_number_are_not_the_same(path):
     with evimem.open(path, llm=ScriptedModel(then=NOTHING)) as memory:
         store = memory._core.store
         store.enqueue_missing("extract")
-        earlier = holder().rpartition(" ")[0] + " 00000000"
+        earlier = lease_reason().rpartition(" ")[0] + " 00000000"
         store.hold("extract", [f"t{number}" for number in range(TURNS)], earlier, 900.0)
         assert memory.enrich().done == TURNS
 

@@ -185,7 +185,7 @@ def test_a_file_that_takes_no_more_answers_from_what_is_read_and_health_says_wha
     with opened(tmp_path / "m.evimem") as memory:
         memory.extend(many(200))
         db = memory._core.store.db
-        db.execute(f"PRAGMA max_page_count={db.value('PRAGMA page_count')}")
+        db.execute(f"PRAGMA max_page_count={db.read_value('PRAGMA page_count')}")
         assert memory.search("Rex")
         assert memory.ask(ASKED[2]).citations
         read = memory.facts(about="Mira")

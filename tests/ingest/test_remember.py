@@ -237,12 +237,12 @@ def test_the_place_of_a_forgotten_turn_tells_nothing_of_it(memory):
         outcomes(memory, [user(f"My PIN is {day}.")], day)
         outcomes(memory, [assistant(f"It is day {day}.")], day)
         memory.forget(turns=[turn.id for turn in memory.turns() if "PIN" in turn.text])
-    assert db.value("SELECT count(*) FROM place") == 19
+    assert db.read_value("SELECT count(*) FROM place") == 19
     memory.forget(session="s")
     assert set(db.rows("SELECT typeof(session), typeof(seq), count, taken FROM place")) == {
         ("blob", "integer", 1, None)
     }
-    assert db.value("SELECT count(*) FROM forgotten") == 2 * 38, "digests of random ids, and of when each was said"
+    assert db.read_value("SELECT count(*) FROM forgotten") == 2 * 38, "digests of random ids, and of when each was said"
 
 
 def test_two_callers_who_repeat_one_call_store_it_once(tmp_path):

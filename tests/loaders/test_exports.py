@@ -9,7 +9,7 @@ import pytest
 import evimem
 from evimem.errors import ImportFailed
 from evimem.loaders import load
-from evimem.loaders.formats import detect
+from evimem.loaders.formats import detect_format
 from tests.loaders.writers import places, with_value
 
 NOON = datetime(2024, 3, 12, 12, tzinfo=timezone.utc)
@@ -107,7 +107,7 @@ def zipped(tmp_path):
 @pytest.mark.parametrize("name", EXPORTS)
 def test_an_export_is_known_by_what_it_holds_and_read(name, kept):
     path = kept(EXPORTS[name])
-    assert detect(path) == name
+    assert detect_format(path) == name
     (turn,) = turns_of(path)
     assert turn.text == "I moved to Lyon."
     assert turn.time.replace(tzinfo=timezone.utc, microsecond=0) == NOON
@@ -117,7 +117,7 @@ def test_an_export_is_known_by_what_it_holds_and_read(name, kept):
 def test_an_export_in_a_zip_is_known_by_what_it_holds(name, kept, zipped):
     member = {"chatgpt": "conversations.json", "claude": "conversations.json", "slack": "home__2024-03-12.json"}
     path = zipped(**{member.get(name, "x.json"): EXPORTS[name], "user.json": {"id": "u"}})
-    assert detect(path) == name
+    assert detect_format(path) == name
     assert [turn.text for turn in turns_of(path)] == ["I moved to Lyon."]
 
 
@@ -179,16 +179,16 @@ def test_another_encoding_is_read_or_refused(name, encoding, tmp_path):
     path = tmp_path / "given"
     path.write_bytes(text_of(EXPORTS[name]).encode(encoding))
     if encoding == "utf-8-sig":
-        assert detect(path) == name
+        assert detect_format(path) == name
     else:
         with pytest.raises(ImportFailed, match="expected one of"):
-            detect(path)
+            detect_format(path)
 
 
 @pytest.mark.parametrize("given", ["a,b\n1,2\n", "[INFO] started\n", "{}", '{"name": "x", "list": []}', "[12] Ana: hi"])
 def test_what_is_unknown_is_told_with_all_that_was_looked_for(given, kept):
     with pytest.raises(ImportFailed) as told:
-        detect(kept(given))
+        detect_format(kept(given))
     for looked in ("ChatGPT", "Claude", "WhatsApp", "Telegram", "Slack", "Discord", "speaker", "role"):
         assert looked in str(told.value)
 
@@ -225,7 +225,7 @@ def test_slack_names_threads_bots_and_files_are_read(zipped):
 def test_a_folder_is_read_as_the_zip_of_it(tmp_path):
     (tmp_path / "export" / "home").mkdir(parents=True)
     (tmp_path / "export" / "home" / "2024-03-12.json").write_text(json.dumps(SLACK))
-    assert detect(tmp_path / "export") == "slack"
+    assert detect_format(tmp_path / "export") == "slack"
     assert [turn.session for turn in turns_of(tmp_path / "export")] == ["home"]
 
 

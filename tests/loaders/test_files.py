@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from evimem.errors import ImportFailed
 from evimem.loaders import json_stream, load
 from evimem.loaders.conversation import ImportLog
-from evimem.loaders.formats import FORMATS, detect, read_messages, read_turns
+from evimem.loaders.formats import FORMATS, detect_format, read_messages, read_turns
 
 START = datetime(2024, 3, 12, 18, 20)
 LINE = {"speaker": "Mira", "text": "We adopted a puppy.", "time": "2024-03-12T18:20"}
@@ -55,7 +55,7 @@ def test_a_format_is_seen_from_the_beginning_of_a_file_whose_path_may_be_a_strin
         except ImportFailed as error:
             return str(error)
 
-    assert detect(path) == detect(str(path)) == name
+    assert detect_format(path) == detect_format(str(path)) == name
     assert read(str(path)) == read(path)
 
 
@@ -63,7 +63,7 @@ def test_a_format_that_does_not_exist_is_refused_with_those_that_do_and_an_expor
     with pytest.raises(ImportFailed, match=f"no format 'xls'; expected one of {', '.join(FORMATS)}"):
         list(load("a", "xls"))
     with pytest.raises(ImportFailed, match="evimem import"):
-        detect(written({"evimem": 1}))
+        detect_format(written({"evimem": 1}))
 
 
 def test_a_line_becomes_a_turn_with_all_its_fields(written):
@@ -156,7 +156,7 @@ def test_replies_that_stand_below_messages_are_read_in_order_with_their_roles(wr
 def test_the_chats_of_a_list_are_sessions_by_their_ids(written):
     messages = [{"role": role, "content": text, "timestamp": 1_710_267_600} for role, text in SAID]
     path = written([{"id": name, "title": "Roses", "chat": {"messages": messages}} for name in "ab"])
-    assert detect(path) == "messages"
+    assert detect_format(path) == "messages"
     turns = list(read_messages(path))
     assert [turn.session for turn in turns] == ["a"] * 3 + ["b"] * 3
     assert [(turn.role, turn.text) for turn in turns] == SAID * 2
@@ -218,7 +218,7 @@ def test_the_elements_are_those_of_the_list_whatever_the_chunks(values, chunk, s
     original, json_stream._CHUNK_CHARACTERS = json_stream._CHUNK_CHARACTERS, chunk
     data = json.dumps(values, indent=2 if spaced else None, ensure_ascii=not spaced).encode()
     try:
-        assert list(json_stream.elements(io.BytesIO(data), "a list")) == values
+        assert list(json_stream.read_list_elements(io.BytesIO(data), "a list")) == values
     finally:
         json_stream._CHUNK_CHARACTERS = original
 
@@ -234,7 +234,7 @@ def test_a_list_cut_short_or_an_endless_element_is_an_error_and_not_a_shorter_li
     monkeypatch.setattr(json_stream, "_CHUNK_CHARACTERS", 64)
     monkeypatch.setattr(json_stream, "MAX_ELEMENT", 256)
     with pytest.raises(ImportFailed, match=says):
-        list(json_stream.elements(io.BytesIO(data), "export.json"))
+        list(json_stream.read_list_elements(io.BytesIO(data), "export.json"))
 
 
 def test_a_list_is_read_in_the_memory_of_its_largest_value(written, monkeypatch):

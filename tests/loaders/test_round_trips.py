@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import evimem
 from evimem.errors import ImportFailed
 from evimem.loaders import load
-from evimem.loaders.formats import detect
+from evimem.loaders.formats import detect_format
 from tests.loaders.writers import NOON, SAMPLE, WRITERS, Message, places, with_value
 from tests.sizes import SEED, few, share, sizes
 
@@ -59,7 +59,7 @@ def folder(tmp_path_factory):
 def test_a_made_export_of_every_dialect_is_known_by_what_it_holds_and_read(name, tmp_path):
     path = tmp_path / "given"
     path.write_bytes(WRITERS[name](SAMPLE))
-    assert detect(path) == name.split(" ", maxsplit=1)[0]
+    assert detect_format(path) == name.split(" ", maxsplit=1)[0]
     turns = turns_of(path)
     assert [turn.text for turn in turns] == [one.text for one in SAMPLE]
     assert [turn.time.replace(tzinfo=None, second=0, microsecond=0) for turn in turns] == [

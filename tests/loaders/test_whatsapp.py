@@ -7,7 +7,7 @@ from evimem.errors import ImportFailed
 from evimem.loaders import whatsapp
 from evimem.loaders.conversation import ImportLog
 from evimem.loaders.date_orders import NumericDate
-from evimem.loaders.formats import detect
+from evimem.loaders.formats import detect_format
 from evimem.loaders.whatsapp import read_whatsapp
 
 EVENING = datetime(2024, 3, 22, 18, 20)
@@ -35,7 +35,7 @@ def read(tmp_path):
 def test_dates_of_every_dialect_are_read(line, read, tmp_path):
     (turn,) = read(line)
     assert (turn.speaker, turn.text, turn.time) == ("Ana", "Hi", EVENING)
-    assert detect(tmp_path / "chat (1).txt") == "whatsapp"
+    assert detect_format(tmp_path / "chat (1).txt") == "whatsapp"
 
 
 @pytest.mark.parametrize(("clock", "hour"), [("12:05 AM", 0), ("12:05 PM", 12), ("1:05 a.m.", 1), ("上午12:05", 0)])
@@ -131,16 +131,16 @@ def test_a_year_of_the_islamic_calendar_is_refused_with_what_to_do(read):
 
 @pytest.mark.parametrize("year", [2009, 2016, 2020, 2021, 2024, 2025, 2029])
 def test_the_persian_new_year_is_the_day_of_the_equinox(year):
-    first = NumericDate((str(year - 621), "1", "1"), "/").day("ymd")
+    first = NumericDate((str(year - 621), "1", "1"), "/").to_date("ymd")
     assert (first.year, first.month) == (year, 3)
     assert first.day == {2009: 21, 2016: 20, 2020: 20, 2021: 21, 2024: 20, 2025: 21, 2029: 20}[year]
 
 
 def test_every_notice_of_every_language_is_a_notice_with_or_without_its_point(read):
-    for words in whatsapp._table()["deleted"]:
+    for words in whatsapp._load_notice_table()["deleted"]:
         for body in (words, f"{words}.", f"\u200e{words}"):
             assert read(f"22.03.24, 18:20 - Ana: {body}") == []
-    for words in whatsapp._table()["edited"]:
+    for words in whatsapp._load_notice_table()["edited"]:
         assert [turn.text for turn in read(f"22.03.24, 18:20 - Ana: I like it <{words}>")] == ["I like it"]
     assert [turn.text for turn in read("22.03.24, 18:20 - Ana: see \u200e<Bewerkt in een onbekende taal>")] == ["see"]
     assert [turn.text for turn in read("22.03.24, 18:20 - Ana: I deleted this message")] == ["I deleted this message"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from evimem.edges.edge_table import NEXT_WEIGHT, UPDATE_WEIGHT, Link, threshold
+from evimem.edges.edge_table import NEXT_WEIGHT, UPDATE_WEIGHT, Link, similarity_threshold
 from evimem.edges.fact_vectors import PER_FACT
 from evimem.index.corpus import Corpus, RowBlock, Stored
 from evimem.index.document import found_by, passages, trim_range
@@ -14,7 +14,7 @@ from evimem.index.prepared_query import IndexQuery, Ranked
 from evimem.index.updates import outranks, replaces, topic_of
 from evimem.index.weights import BM25, WEIGHTS
 from evimem.raw.turn_log import TurnRows
-from evimem.store.rebuild import index_rows
+from evimem.store.rebuild import make_index_rows
 from evimem.types.stored import MOST_SECONDS, Entry, JobKind, Listing
 from evimem.types.values import ROLES, Fact, Hit, Query, Turn, Where, instant
 from evimem.types.vectors import Packed, Vectors, pack
@@ -96,7 +96,7 @@ def corpus_of(kept: Sequence[StoredTurn], dimension: int) -> Corpus:
     speakers = {name: number for number, name in enumerate(dict.fromkeys(one.turn.speaker for one in kept))}
     for number, one in enumerate(kept, 1):
         place = TurnRows(number, sessions[one.turn.session], speakers[one.turn.speaker])
-        found += index_rows(one.turn, place, found_by(one.turn).value, one.facts, one.vectors)
+        found += make_index_rows(one.turn, place, found_by(one.turn).value, one.facts, one.vectors)
     corpus = Corpus(dimension)
     if found:
         corpus.extend(RowBlock.of(dict(enumerate(found, 1)), 0, dimension))
@@ -237,6 +237,6 @@ def _similar_edges(kept: Sequence[StoredTurn], later: int, fact: str, embedder: 
         if (instant(one.turn.time), position) < said
         for other, other_vector in one.fact_vectors.items()
     ]
-    near = [item for item in near if item[0] >= threshold(embedder)]
+    near = [item for item in near if item[0] >= similarity_threshold(embedder)]
     near.sort(key=lambda item: -item[0])
     return [(other, cosine) for cosine, other in near[:PER_FACT]]

@@ -6,12 +6,12 @@ from datetime import datetime
 
 import numpy as np
 
-from evimem.edges.edge_table import rank_targets, threshold
+from evimem.edges.edge_table import rank_targets, similarity_threshold
 from evimem.errors import InvalidTurn, TurnConflict, UnknownTurn
 from evimem.index.document import passages
 from evimem.index.prepared_query import match_keywords, prepare
-from evimem.raw.turn_log import digest
-from evimem.store.find_facts import is_wanted, parts_of
+from evimem.raw.turn_log import hash_turn
+from evimem.store.find_facts import passes_filter, score_parts
 from evimem.text.names import is_about
 from evimem.types.results import AddReport, EraseReport, TurnOutcome, TurnStatus
 from evimem.types.stored import (
@@ -64,7 +64,7 @@ class MemoryStore:
 
     def known(self, turns: Sequence[Turn]) -> tuple[bool, ...]:
         """Say which of these turns are stored with the same content."""
-        return tuple(turn.id in self._kept and digest(self._kept[turn.id].turn) == digest(turn) for turn in turns)
+        return tuple(turn.id in self._kept and hash_turn(self._kept[turn.id].turn) == hash_turn(turn) for turn in turns)
 
     def write(
         self, entries: Sequence[Entry], *, strict: bool = False, replace: bool = False, gone: Sequence[str] = ()
@@ -110,9 +110,9 @@ class MemoryStore:
             for fact in facts_of(kept, stored):
                 vector = stored.fact_vectors.get(fact.id)
                 cosine = 0.0 if vector is None or query.vector is None else float(vector @ query.vector)
-                parts = parts_of(asked, fact, cosine, one.score)
+                parts = score_parts(asked, fact, cosine, one.score)
                 earlier = tuple(old for old in self.facts(list(self._kept)) if old.replaced_by == fact.id)
-                if is_wanted(fact, stored.turn, only):
+                if passes_filter(fact, stored.turn, only):
                     found.append(FactHit(fact, stored.turn, sum(parts.values()), parts, earlier))
         return tuple(sorted(found, key=lambda hit: -hit.score)[: query.k])
 
@@ -147,7 +147,7 @@ class MemoryStore:
                 for seed, other in seeds
             ]
             weight = max(cosines, default=0.0)
-            if fact.id not in fact_ids and weight >= threshold(self._embedder) and scope.admits(one.turn):
+            if fact.id not in fact_ids and weight >= similarity_threshold(self._embedder) and scope.admits(one.turn):
                 found.append(FactHit(fact, one.turn, weight, {"edge": weight}))
         return tuple(found)
 
@@ -243,7 +243,7 @@ class MemoryStore:
         """Store the results of jobs and complete them: of all."""
         for entry in entries:
             kept = self._kept.get(entry.turn.id)
-            if kept is not None and digest(kept.turn) == digest(entry.turn):
+            if kept is not None and hash_turn(kept.turn) == hash_turn(entry.turn):
                 settle_turn(kept, kind, entry)
         return Settled(len(entries))
 
@@ -303,7 +303,7 @@ class MemoryStore:
         """Erase the turns that others of the same id replace; return their ids."""
         other = next(iter(self._kept.values()), None)
         turns = [entry.turn for entry in entries if entry.turn.id in self._kept]
-        changed = [turn for turn in turns if digest(turn) != digest(self._kept[turn.id].turn)]
+        changed = [turn for turn in turns if hash_turn(turn) != hash_turn(self._kept[turn.id].turn)]
         stale = frozenset(turn.id for turn in changed if _clock_error(turn, other) is None)
         for turn_id in stale:
             del self._kept[turn_id]
@@ -312,7 +312,7 @@ class MemoryStore:
 
     def _write_one(self, entry: Entry, stale: frozenset[str], *, strict: bool) -> TurnStatus:
         turn, kept = entry.turn, self._kept.get(entry.turn.id)
-        if kept is not None and digest(kept.turn) == digest(turn):
+        if kept is not None and hash_turn(kept.turn) == hash_turn(turn):
             return TurnStatus(turn.id, "exists")
         error = TurnConflict(turn.id) if kept is not None else _clock_error(turn, next(iter(self._kept.values()), None))
         if error is not None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from evimem.errors import InvalidTurn, TurnConflict
-from evimem.raw.turn_log import digest
+from evimem.raw.turn_log import hash_turn
 from evimem.raw.validate import AS_GIVEN
 from evimem.types.results import AddReport, TurnStatus
 from evimem.types.stored import Calls, Continuation, Listing, Place, SessionWindow, WindowRequest
@@ -49,7 +49,7 @@ class SessionStore:
         named = self._sessions[listing.session].places.values() if listing.session else self._turns
         return iter(listed([self._turns[one][1] for one in named], listing))
 
-    def past(self, asked: WindowRequest) -> SessionWindow:
+    def read_session_window(self, asked: WindowRequest) -> SessionWindow:
         """Return the places of a session at its beginning and end, and the turns of the ids and times asked for."""
         session = self._session(asked.session)
         places = [self._place(*one) for one in session.places.items()]
@@ -78,12 +78,12 @@ class SessionStore:
         stale, statuses = dict[str, int](), list[TurnStatus]()
         for entry in more.entries:
             old = self._turns.get(entry.turn.id)
-            if old is not None and entry.turn.id in more.replaced and digest(old[1]) != digest(entry.turn):
+            if old is not None and entry.turn.id in more.replaced and hash_turn(old[1]) != hash_turn(entry.turn):
                 stale[entry.turn.id] = self._drop(session, old[1])
         for entry in more.entries:
             turn = entry.turn
             if turn.id in self._turns:
-                same = digest(self._turns[turn.id][1]) == digest(turn)
+                same = hash_turn(self._turns[turn.id][1]) == hash_turn(turn)
                 why = None if same else str(TurnConflict(turn.id))
                 statuses.append(TurnStatus(turn.id, "exists" if same else "refused", why))
                 continue

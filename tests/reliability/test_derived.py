@@ -210,5 +210,5 @@ def test_facts_that_got_their_vectors_late_are_linked_in_every_handle(disk):
         db = memory._core.store.db
         db.execute("DELETE FROM job WHERE kind = 'vector'")  # what bumps the epoch; links alone must do it too
         memory.enrich()
-        assert other._core.store.edges.count_wrong(0.7) == 0
+        assert other._core.store.edges.count_facts_with_wrong_edges(0.7) == 0
         assert {hit.turn.id for hit in other.neighbours("t0")} == {"t1", "t2"}

@@ -77,7 +77,7 @@ def test_a_memory_works_without_an_index_that_does_not_fit(disk, tell):
 def test_a_memory_at_its_size_limit_raises_disk_full_and_recovers(disk, tell):
     with small_thresholds(), open_memory(disk / "m.evimem") as memory:
         db = memory._core.store.db
-        db.execute(f"PRAGMA max_page_count={db.value('PRAGMA page_count') + 60}")
+        db.execute(f"PRAGMA max_page_count={db.read_value('PRAGMA page_count') + 60}")
         kept = survives(memory, lambda: db.execute("PRAGMA max_page_count=1000000"), forgets=True)
     tell(f"a limit of pages: {kept} acknowledged turns, 0 lost")
 

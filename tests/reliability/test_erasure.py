@@ -14,7 +14,7 @@ from evimem.api.core import Core
 from evimem.api.pool import key_of
 from evimem.embedding.static_embedder import StaticEmbedder
 from evimem.index.document import embedding_texts
-from evimem.store.sequence import keyed_digest
+from evimem.store.sequence import hash_name
 from evimem.store.sqlite import SqliteStore
 from evimem.types.trace import Found, Trace
 from tests.sizes import REDUCED, sizes
@@ -65,7 +65,7 @@ def filled(memory: Memory, count: int) -> list[bytes]:
     for start in range(0, count, 50):
         memory.extend(turns[start : start + 50], strict=True)
         if start == 50:
-            memory._core.store.db.value(
+            memory._core.store.db.read_value(
                 "PRAGMA wal_checkpoint(TRUNCATE)"
             )  # so that some of it stands in the file and some in the log
     memory.enrich()
@@ -191,7 +191,7 @@ def test_forgetting_all_empties_every_table(folders, how):
         else:
             memory.forget(turns=[turn.id for turn in memory.turns()])
             blank = "SELECT count(*) FROM segment WHERE hex(columns || vectors || scales) GLOB '*[^0]*'"
-            assert db.value(blank) == 0, "columns of what is gone"
+            assert db.read_value(blank) == 0, "columns of what is gone"
             kept.add("segment")  # the place of what is gone, in zeros
         assert {table for table, count in rows(memory).items() if count} <= kept, "a table outlives forgetting"
 
@@ -210,13 +210,13 @@ def test_of_a_forgotten_message_no_byte_is_left_and_no_digest_that_could_be_gues
         assert hits(needles(), folders) == []
         marks = {mark for (mark,) in store.db.rows("SELECT mark FROM forgotten")}
         assert len(marks) == 4, "of three ids, and of the moment at which all three were said"
-        assert marks.isdisjoint(keyed_digest(store, one) for one in by_content)
+        assert marks.isdisjoint(hash_name(store, one) for one in by_content)
 
 
 def rows(memory: Memory) -> dict[str, int]:
     db = memory._core.store.db
     tables = [name for (name,) in db.rows("SELECT name FROM sqlite_schema WHERE type = 'table'")]
-    return {table: db.value(f"SELECT count(*) FROM {table}") for table in tables}
+    return {table: db.read_value(f"SELECT count(*) FROM {table}") for table in tables}
 
 
 def test_a_backup_can_repeat_later_erasures(folders):

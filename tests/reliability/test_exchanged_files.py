@@ -15,7 +15,7 @@ import pytest
 
 import evimem
 from evimem import EvimemError, Memory, StoreRolledBack
-from evimem.db.encryption import Key, given_key
+from evimem.db.encryption import Key, optional_key
 from tests.sizes import sizes
 
 from .support.world import EMBEDDER, open_memory, said, small_thresholds
@@ -77,7 +77,7 @@ def person(disk: Path, name: str, random: Random, key: Key | None = None) -> Per
 def test_no_foreign_turn_and_no_older_state_is_served_whatever_lies_beside_what(disk, seed, count, secret, tell):
     if secret and not hasattr(apsw, "mc_version"):
         pytest.skip("apsw cannot encrypt: tests/encrypted runs this where it can")
-    key = given_key(secret)
+    key = optional_key(secret)
     random, met = Random(seed), Counter[str]()
     with small_thresholds():
         people = [person(disk, name, random, key) for name in USERS]

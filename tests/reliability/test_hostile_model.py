@@ -85,7 +85,7 @@ def taken_back(memory: Memory) -> Rows:
 
 
 def commits(memory: Memory) -> int:
-    return int(memory._core.store.db.meta("commits") or 0)
+    return int(memory._core.store.db.read_meta_value("commits") or 0)
 
 
 @pytest.mark.parametrize("count", sizes(300, nightly=10_000, reduced=300))
@@ -148,4 +148,4 @@ def read_by_a_model(memory: Memory) -> set[int]:
 
 
 def llm_facts(memory: Memory) -> int:
-    return int(memory._core.store.db.value("SELECT count(*) FROM fact WHERE extractor = 'llm'"))
+    return int(memory._core.store.db.read_value("SELECT count(*) FROM fact WHERE extractor = 'llm'"))

@@ -121,7 +121,7 @@ def assert_in_order(memory: Memory, number: int) -> None:
         other.submit(use).result(PATIENCE)
     kept = {turn.id: turn.text for turn in memory.turns()}
     assert {turn.id: turn.text for turn in map(said, range(STORED))}.items() <= kept.items(), "acknowledged turns lost"
-    assert memory._core.store.db.value("PRAGMA query_only") == 0
+    assert memory._core.store.db.read_value("PRAGMA query_only") == 0
 
 
 @may_raise_in_open
@@ -440,7 +440,7 @@ def fail(db: Connection, number: int) -> None:
 
 
 def look_about(db: Connection, number: int) -> None:
-    db.value("SELECT count(*) FROM one")
+    db.read_value("SELECT count(*) FROM one")
     db.checkpoint()
 
 

@@ -46,7 +46,7 @@ def nearest(memory: Memory, probes: Vectors) -> list[set[int]]:
     """Return the ten nearest to each probe by the vector index of the memory."""
     store = memory._core.store
     with store.db.reading():
-        index = store.ann.nearest(store.corpus(), store.ann_origin())
+        index = store.ann.complete_index(store.corpus(), store.ann_origin())
         assert index is not None, "there is no index"
         return [set(index.search(probe, 10).positions.tolist()) for probe in probes]
 

@@ -16,7 +16,7 @@ import pytest
 from evimem import EvimemError, ImportFailed, InvalidQuery, Memory, NotAMemory, StoreError
 from evimem.calibration import read_labelled
 from evimem.loaders import load
-from evimem.loaders.formats import detect
+from evimem.loaders.formats import detect_format
 from evimem.raw.commit_mark import mark_path
 
 from .support.children import in_child, start
@@ -90,7 +90,7 @@ CALLS: dict[str, Callable[[Memory, Path], object]] = {
     "export over itself": lambda m, p: refused(m.export, p),
     "import itself": lambda m, p: refused(m.import_, p),
     "import its log": lambda m, p: refused(m.import_, Path(f"{p}-wal")),
-    "detect itself": lambda m, p: refused(detect, p),
+    "detect itself": lambda m, p: refused(detect_format, p),
     "load itself": lambda m, p: refused(loaded, p),
     "load its log": lambda m, p: refused(loaded, Path(f"{p}-wal")),
     "load the index of its log": lambda m, p: refused(loaded, Path(f"{p}-shm")),

@@ -82,8 +82,10 @@ def test_a_migration_that_a_power_cut_interrupts_is_whole_or_has_not_begun(disk,
             assert complaint(left, [turns]) is None, case
             with open_memory(left) as memory:
                 db = memory._core.store.db
-                assert schema.version(db) == len(schema.MIGRATIONS)
-                assert db.value("SELECT count(*) FROM turn WHERE words IS NULL") == 1, case  # the one of `complaint`
+                assert schema.count_migrations(db) == len(schema.MIGRATIONS)
+                assert db.read_value("SELECT count(*) FROM turn WHERE words IS NULL") == 1, (
+                    case
+                )  # the one of `complaint`
     tell(f"{count} power cuts in a migration of {len(log.ops) - begun} disk operations: whole or not begun")
 
 

@@ -34,10 +34,10 @@ def test_nothing_can_be_loaded_into_sqlite_and_a_schema_is_not_trusted(disk):
     with open_memory(disk / "m.evimem") as memory:
         db = memory._core.store.db
         with pytest.raises(StoreError, match="not authorized"):
-            db.value("SELECT load_extension('x')")
-        assert db.value("PRAGMA trusted_schema") == 0
-        assert db.value("PRAGMA secure_delete") == 1
-        assert db.value("PRAGMA foreign_keys") == 1
+            db.read_value("SELECT load_extension('x')")
+        assert db.read_value("PRAGMA trusted_schema") == 0
+        assert db.read_value("PRAGMA secure_delete") == 1
+        assert db.read_value("PRAGMA foreign_keys") == 1
 
 
 def test_a_file_of_a_later_version_is_refused(disk):

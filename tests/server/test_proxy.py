@@ -16,7 +16,7 @@ import pytest
 
 import evimem
 from evimem.adapters.user_tokens import new_token
-from evimem.cli.arguments import run
+from evimem.cli.arguments import run_command_line
 from evimem.server.app import build_app
 from evimem.server.proxy import Upstream
 from tests.model_server import Fault, ModelServer
@@ -122,7 +122,7 @@ def test_a_chat_that_is_imported_is_recalled_corrected_and_erased_while_the_prox
         "[25.03.24, 18:20:11] Mira: We adopted a puppy, she is called Juno.\n[25.03.24, 18:21:40] Tomas: Well done!\n"
     )
     with proxied(tmp_path, model, "--user", "mira") as served, served.client() as client:
-        assert run(["ingest", str(tmp_path / "users"), str(file), "--user", "mira"]) == 0
+        assert run_command_line(["ingest", str(tmp_path / "users"), str(file), "--user", "mira"]) == 0
         assert chat(served, ASKED).headers["x-evimem-memory"] == "recalled"
         assert "she is called Juno" in json.dumps(model.received[-1].body)
         (turn,) = client.get("/v1/users/mira/turns", params={"speaker": "Mira"}).json()["turns"]

@@ -19,13 +19,13 @@ from evimem.server.problems import Refusal
 
 def test_the_counters_of_all_workers_are_added_up(tmp_path: Path) -> None:
     mine = Metrics(tmp_path)
-    mine.count("evimem_answers_total", {"kind": "answer", "tier": "exact"}, 2)
+    mine.increment("evimem_answers_total", {"kind": "answer", "tier": "exact"}, 2)
     mine.time_request("/healthz", "GET", 200, 0.02)
-    mine.write()
+    mine.write_counts()
     other = {'evimem_answers_total{kind="answer",tier="exact"}': 3, "evimem_turns_added_total": 5}
     (tmp_path / "1.metrics").write_bytes(orjson.dumps(other))
     (tmp_path / "2.metrics").write_bytes(b"half a fi")
-    lines = mine.text({"evimem_users": 7}).splitlines()
+    lines = mine.prometheus_text({"evimem_users": 7}).splitlines()
     assert 'evimem_answers_total{kind="answer",tier="exact"} 5' in lines
     assert "evimem_turns_added_total 5" in lines
     assert "evimem_users 7" in lines
@@ -51,7 +51,7 @@ def test_an_operation_is_ended_from_another_worker_before_its_next_batch(tmp_pat
             other.cancel("omar", name)
         assert other.cancel("mira", name)["status"] == "running"
         await asyncio.gather(*operations.tasks)
-        return other.read("mira", name)
+        return other.read_state("mira", name)
 
     assert asyncio.run(run())["status"] == "cancelled"
     assert len(done) < 1_000
@@ -68,7 +68,7 @@ def test_an_operation_whose_worker_was_killed_has_failed(tmp_path: Path) -> None
     gone = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
     file = tmp_path / f"{name}.operation"
     file.write_bytes(orjson.dumps(orjson.loads(file.read_bytes()) | {"status": "running", "worker": int(gone.stdout)}))
-    state = Operations(tmp_path).read("mira", name)
+    state = Operations(tmp_path).read_state("mira", name)
     assert (state["status"], state["problem"]["title"]) == ("failed", "WorkerEnded")
     with pytest.raises(Refusal):
-        Operations(tmp_path).read("mira", "../../etc/passwd")
+        Operations(tmp_path).read_state("mira", "../../etc/passwd")

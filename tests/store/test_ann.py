@@ -9,7 +9,7 @@ import pytest
 
 from evimem import Memory, StoreReadOnly
 from evimem.api.core import Core
-from evimem.db.atomic_files import claim
+from evimem.db.atomic_files import create_temporary
 from evimem.embedding.static_embedder import StaticEmbedder
 from evimem.loaders.examples import load_example
 from evimem.store import handle, nearest
@@ -28,7 +28,7 @@ def opened(folder: Path) -> Memory:
 
 def indexed(memory: Memory) -> int:
     store = memory._core.store
-    index = store.ann.index(store.corpus(), store.ann_origin())
+    index = store.ann.load_index(store.corpus(), store.ann_origin())
     return 0 if index is None else len(index)
 
 
@@ -120,7 +120,7 @@ def test_turns_forgotten_during_a_build_are_in_no_index_file(folder):
     with opened(folder) as memory:
         memory.extend(TURNS[120:])
         store = memory._core.store
-        assert list(store.ann.build(store.corpus(), store.ann_origin(), lambda: False)) == []
+        assert list(store.ann.extend_index(store.corpus(), store.ann_origin(), lambda: False)) == []
         assert not (folder / "m.evimem.ann").exists()
         assert indexed(memory) == 0
 
@@ -129,7 +129,7 @@ def test_vectors_missing_from_the_index_are_found(folder):
     with opened(folder) as memory:
         memory.extend(TURNS[120:])
         store = memory._core.store
-        index = store.ann.nearest(store.corpus(), store.ann_origin())
+        index = store.ann.complete_index(store.corpus(), store.ann_origin())
         assert index is not None
         direction = EMBEDDER.embed([f"{TURNS[150].speaker}: {TURNS[150].text}"])[0]
         assert index.search(direction, 3).positions[0] == 150
@@ -142,7 +142,7 @@ def test_temporary_files_of_killed_processes_are_deleted_and_locked_ones_stay(fo
     with contextlib.ExitStack() as stack:
         memory = stack.enter_context(opened(folder)) if how == "forgetting" else None
         left.write_bytes(b"half an index")
-        writer = stack.enter_context(claim(busy))
+        writer = stack.enter_context(create_temporary(busy))
         if memory is None:
             memory = stack.enter_context(opened(folder))
         else:

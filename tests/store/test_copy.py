@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import evimem
-from evimem.cli.arguments import Exit, run
+from evimem.cli.arguments import Exit, run_command_line
 from evimem.db.connection import Connection
-from evimem.db.postgres_schema import TABLES, differing, types_of
+from evimem.db.postgres_schema import TABLES, column_types, find_differing_tables
 from evimem.db.tables import Tables
 from evimem.loaders.examples import load_example
 from evimem.store.sqlite import SqliteStore
@@ -80,7 +80,7 @@ def test_a_copy_has_the_tables_that_a_file_has(tmp_path: Path) -> None:
             name: {column for _, column, *_ in store.db.rows(f"PRAGMA table_info({name})")}
             for name in tables - {"sqlite_sequence"}
         }
-    assert columns == {name: set(types_of(name)) for name in TABLES if name != "counter"}
+    assert columns == {name: set(column_types(name)) for name in TABLES if name != "counter"}
 
 
 def test_a_memory_is_not_copied_over_another(postgres: str, memory: Path, tmp_path: Path) -> None:
@@ -121,11 +121,11 @@ def test_a_copy_that_is_cut_short_leaves_nothing(
 ) -> None:
     source, target = (memory, postgres) if way == "to a server" else (memory, tmp_path / "back.evimem")
     user = str(tmp_path) if way == "to a server" else None
-    honest: Callable[..., None] = Tables.number_from
-    monkeypatch.setattr(Tables, "number_from", lambda *_: 1 / 0)  # the last thing before the commit
+    honest: Callable[..., None] = Tables.set_highest_numbers
+    monkeypatch.setattr(Tables, "set_highest_numbers", lambda *_: 1 / 0)  # the last thing before the commit
     with pytest.raises((ZeroDivisionError, evimem.StoreError)):
         evimem.copy(source, target, user=user)
-    monkeypatch.setattr(Tables, "number_from", honest)
+    monkeypatch.setattr(Tables, "set_highest_numbers", honest)
     assert [file.name for file in tmp_path.iterdir() if "back" in file.name] == []
     assert evimem.copy(source, target, user=user, verify=True).turns == 115
 
@@ -142,24 +142,24 @@ def test_a_row_that_was_not_kept_as_it_was_is_found(memory: Path, tmp_path: Path
     with closing(Connection(memory, readonly=True)) as old, closing(Worse(tmp_path / "n.evimem")) as new:
         migrate(new)
         with old.reading(), new.writing():
-            assert differing(new, copy_rows(old, new, lambda _: None)) == ["fact_vector"]
+            assert find_differing_tables(new, copy_rows(old, new, lambda _: None)) == ["fact_vector"]
 
 
 def test_the_command_line_works_on_a_server(
     postgres: str, memory: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     address, user = postgres.replace("evimem@", "evimem:pa55-word@"), ("--user", str(tmp_path))
-    assert run(["stats", address, *user]) == Exit.INPUT, "a command that reads makes no memory"
-    assert run(["copy", str(memory), address, *user, "--verify"]) == Exit.OK
-    assert run(["ask", address, "When did Mira adopt her puppy?", *user]) == Exit.OK
-    assert run(["search", address, "puppy", *user]) == Exit.OK
-    assert run(["trace", address, *user]) == Exit.OK
-    assert run(["doctor", address, *user]) == Exit.OK
+    assert run_command_line(["stats", address, *user]) == Exit.INPUT, "a command that reads makes no memory"
+    assert run_command_line(["copy", str(memory), address, *user, "--verify"]) == Exit.OK
+    assert run_command_line(["ask", address, "When did Mira adopt her puppy?", *user]) == Exit.OK
+    assert run_command_line(["search", address, "puppy", *user]) == Exit.OK
+    assert run_command_line(["trace", address, *user]) == Exit.OK
+    assert run_command_line(["doctor", address, *user]) == Exit.OK
     turns = tmp_path / "turns.jsonl"
     turns.write_text('{"speaker": "Mira", "text": "I moved to Kyoto.", "time": "2032-03-12T18:20"}\n')
-    assert run(["ingest", address, str(turns), *user]) == Exit.OK
-    assert run(["stats", address, *user]) == Exit.OK
-    assert run(["stats", address]) == Exit.INPUT
+    assert run_command_line(["ingest", address, str(turns), *user]) == Exit.OK
+    assert run_command_line(["stats", address, *user]) == Exit.OK
+    assert run_command_line(["stats", address]) == Exit.INPUT
     printed = capsys.readouterr()
     assert "8 March 2024" in printed.out
     assert "Kyoto" not in printed.err

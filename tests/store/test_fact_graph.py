@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evimem.edges.fact_vectors import FactMatrix, vectors_of
+from evimem.edges.fact_vectors import FactMatrix, vectors_of_rows
 from evimem.index import hnsw
 from evimem.index import sketches as sketches_of_vectors
 from evimem.store import nearest
@@ -39,11 +39,11 @@ def recall(graph, known, allowed=None):
     allowed = np.ones(COUNT, np.bool_) if allowed is None else allowed
     there = known.rows[allowed[known.turns]]
     oracle = FlatIndex(DIMENSION)
-    oracle.add(there, vectors_of(known, there))
+    oracle.add(there, vectors_of_rows(known, there))
     rng = np.random.default_rng(8)
-    asked = vectors_of(known, rng.choice(known.rows, 40)) + 0.3 * rng.normal(size=(40, DIMENSION)) / DIMENSION**0.5
+    asked = vectors_of_rows(known, rng.choice(known.rows, 40)) + 0.3 * rng.normal(size=(40, DIMENSION)) / DIMENSION**0.5
     found = [
-        len(set(graph.nearest(known, one, allowed, 10)) & set(oracle.search(one, 10).positions.tolist()))
+        len(set(graph.find_nearest(known, one, allowed, 10)) & set(oracle.search(one, 10).positions.tolist()))
         for one in asked.astype(np.float32)
     ]
     return sum(found) / (10 * len(found))
@@ -82,9 +82,8 @@ def test_it_is_built_anew_for_other_vectors_and_where_half_is_gone(known, monkey
 
 @pytest.mark.parametrize("nearest_by", [FactGraph, FactSketches])
 def test_without_facts_nothing_is_near(known, nearest_by):
-    assert (
-        nearest_by().nearest(part(known, np.arange(0)), np.ones(DIMENSION, np.float32), np.ones(0, np.bool_), 3) == []
-    )
+    none = part(known, np.arange(0))
+    assert nearest_by().find_nearest(none, np.ones(DIMENSION, np.float32), np.ones(0, np.bool_), 3) == []
 
 
 def made_small(monkeypatch):

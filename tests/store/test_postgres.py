@@ -19,7 +19,7 @@ import pytest
 
 import evimem
 from evimem.api.open import key_of
-from evimem.cli.arguments import run
+from evimem.cli.arguments import run_command_line
 from evimem.loaders.examples import load_example
 from tests.sizes import sizes
 
@@ -72,13 +72,13 @@ def test_a_search_after_an_erasure_is_as_by_a_handle_that_reads_all_anew(postgre
         memory.extend(load_example("friends"), strict=True)
         ids = [turn.id for turn in memory.turns()]
         memory.search(QUESTIONS[0])
-        corpus = memory._core.store.resident  # type: ignore[attr-defined]
+        corpus = memory._core.store.resident_corpus  # type: ignore[attr-defined]
         for erase in (lambda: memory.forget(turns=ids[5:50:4]), lambda: memory.update(ids[8], "My dog is Rex.")):
             erase()
             with evimem.open(postgres, user=user) as other:
                 for question in QUESTIONS:
                     assert memory.search(question, k=12) == other.search(question, k=12)
-        assert memory._core.store.resident is corpus  # type: ignore[attr-defined]
+        assert memory._core.store.resident_corpus is corpus  # type: ignore[attr-defined]
 
 
 def test_what_another_handle_has_added_is_in_the_next_search(postgres: str, user: str) -> None:
@@ -135,7 +135,7 @@ def test_a_password_is_in_no_error(postgres: str, address: Any, capsys: pytest.C
     with pytest.raises(evimem.EvimemError) as caught:
         evimem.MemoryPool(address).count()
     assert "pa55" not in "".join(traceback.format_exception(caught.value))
-    assert run(["stats", str(address), "--user", "mira"]) in {2, 4, 5}
+    assert run_command_line(["stats", str(address), "--user", "mira"]) in {2, 4, 5}
     assert "pa55" not in capsys.readouterr().err
 
 
@@ -353,7 +353,7 @@ def test_sealed_columns_are_read_at_once_and_their_postings_by_the_question(post
         memory.enrich()
     with evimem.open(postgres, user=user) as memory:
         db: Any = memory._core.store.db  # type: ignore[attr-defined]
-        assert db.value("SELECT count(*) FROM segment") > 1
+        assert db.read_value("SELECT count(*) FROM segment") > 1
         assert waits(memory, lambda: memory.search("What did Mira see in summer?")) == 4, (
             "speakers, columns, postings, turns"
         )

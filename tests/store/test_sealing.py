@@ -86,7 +86,7 @@ def test_sealing_does_not_change_results(tmp_path):
             memory.extend(TURNS)
         expected = found(whole)
         assert found(sealed) == expected
-        assert sealed._core.store.db.value("SELECT count(*) FROM segment") == ROWS // 64
+        assert sealed._core.store.db.read_value("SELECT count(*) FROM segment") == ROWS // 64
     with opened(tmp_path / "sealed.evimem") as again:
         assert found(again) == expected
         assert again.check().problems == ()
@@ -134,7 +134,7 @@ def test_a_search_after_an_erasure_is_as_by_a_handle_that_reads_all_anew(path):
     """Beginning, middle and open rows; one alone, several, some that replace others, and a speaker's last."""
     with opened(path) as memory:
         found(memory)
-        corpus, ids = memory._core.store.resident, [turn.id for turn in memory.turns()]
+        corpus, ids = memory._core.store.resident_corpus, [turn.id for turn in memory.turns()]
         erasures = (
             lambda: memory.forget(turns=ids[3:4]),
             lambda: memory.forget(turns=[*ids[20:60:3], *ids[-4:]]),
@@ -148,7 +148,7 @@ def test_a_search_after_an_erasure_is_as_by_a_handle_that_reads_all_anew(path):
             here = found(memory)
             with opened(path) as other:
                 assert found(other) == here
-        assert memory._core.store.resident is corpus
+        assert memory._core.store.resident_corpus is corpus
         memory.rebuild()
         assert found(memory) == here
 

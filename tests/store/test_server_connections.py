@@ -104,7 +104,7 @@ def test_readers_wait_their_turn_for_as_long_as_others_have_theirs(
                 db._busy_seconds = 1.0  # of 1.65 that twelve threads wait for one another
                 kinds = [db.writing, partial(db.writing, durably=False), db.reading, db.reading]
                 with kinds[number % 4]():  # the second is what a search does that reads facts first
-                    db.value("SELECT 1")
+                    db.read_value("SELECT 1")
                     time.sleep(0.15)
             return "read"
 
@@ -124,7 +124,7 @@ def test_unused_connections_are_closed_for_other_processes(
         with ThreadPoolExecutor(6) as threads:
 
             def hold(number: int) -> None:
-                with pool.take(5.0) as lease:
+                with pool.borrow_connection(5.0) as lease:
                     gate.wait()
                     lease.sound = True
 
@@ -162,21 +162,21 @@ def test_a_connection_whose_statement_was_cut_short_is_thrown_away(
     monkeypatch.setattr("evimem.db.postgres_connections.MAX_CONNECTIONS", 1)
     with evimem.open(postgres, user=str(tmp_path)) as memory:
         db: Any = memory._core.store.db  # type: ignore[attr-defined]
-        before = db.value("SELECT pg_backend_pid()")
-        assert db.value("SELECT pg_backend_pid()") == before
+        before = db.read_value("SELECT pg_backend_pid()")
+        assert db.read_value("SELECT pg_backend_pid()") == before
         with pytest.raises((evimem.StoreError, KeyboardInterrupt)):
             fail(db)
-        assert db.value("SELECT pg_backend_pid()") != before
+        assert db.read_value("SELECT pg_backend_pid()") != before
         assert memory.add("Mira", "I moved to Porto.", time="2024-03-12T18:20").added == 1
 
 
 def test_an_error_of_a_caller_costs_no_connection(postgres: str, tmp_path: Path) -> None:
     with evimem.open(postgres, user=str(tmp_path)) as memory:
         db: Any = memory._core.store.db  # type: ignore[attr-defined]
-        before = db.value("SELECT pg_backend_pid()")
+        before = db.read_value("SELECT pg_backend_pid()")
         with pytest.raises(evimem.UnknownTurn):
             memory.turn("t1")
-        assert db.value("SELECT pg_backend_pid()") == before
+        assert db.read_value("SELECT pg_backend_pid()") == before
 
 
 NEAR = ("evimem/db/postgres", "evimem/db/safe_context")
@@ -202,7 +202,7 @@ def test_after_a_signal_at_any_place_every_connection_and_lock_is_free(
             for place in range(1, total + 2, max(1, total // points)):
                 kept.append(interrupted(call, NEAR, place, signal.SIGINT))
                 assert not pool_of(memory)._leases, f"a place stays taken after {place} of {total}"
-                assert other.submit(db.value, "SELECT 1").result(PROMISED) == 1, f"after {place} of {total}"
+                assert other.submit(db.read_value, "SELECT 1").result(PROMISED) == 1, f"after {place} of {total}"
         assert sum(error is not None for error in kept) > len(kept) / 2
         assert memory.check().problems == ()
 
@@ -323,7 +323,7 @@ def test_a_commit_into_silence_leaves_a_writer_in_doubt(postgres: str, tmp_path:
 
         def write() -> None:
             with db.writing():
-                db.value("SELECT 1")
+                db.read_value("SELECT 1")
                 proxy.silent.set()
 
         with pytest.raises(evimem.StoreUnavailable) as caught:
@@ -341,14 +341,14 @@ def test_a_server_that_refuses_a_connection_in_its_own_language_is_asked_again(p
 def test_a_statement_is_waited_for_while_the_server_works_on_it(postgres: str, tmp_path: Path) -> None:
     with evimem.open(f"{postgres}&tcp_user_timeout=200", user=str(tmp_path)) as memory:
         db: Any = memory._core.store.db  # type: ignore[attr-defined]
-        assert db.value("SELECT CAST(pg_sleep(1.2) AS text)") == ""
+        assert db.read_value("SELECT CAST(pg_sleep(1.2) AS text)") == ""
 
 
 def test_a_statement_that_takes_long_is_waited_for_as_long_as_the_address_says(postgres: str, tmp_path: Path) -> None:
     with evimem.open(f"{postgres}&tcp_user_timeout=60000", user=str(tmp_path)) as memory:
         db: Any = memory._core.store.db  # type: ignore[attr-defined]
         assert pool_of(memory)._silence_seconds == 60.0
-        assert db.value("SELECT CAST(pg_sleep(0.5) AS text)") == ""
+        assert db.read_value("SELECT CAST(pg_sleep(0.5) AS text)") == ""
 
 
 def test_a_pool_is_made_while_its_server_is_down(postgres: str, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from uuid import uuid4
 import pytest
 
 import evimem
-from evimem.cli.arguments import Exit, run
+from evimem.cli.arguments import Exit, run_command_line
 from tests import postgres_server
 from tests.postgres_server import Programs
 from tests.sizes import sizes
@@ -121,7 +121,7 @@ def test_a_connection_that_is_lost_with_its_commit_leaves_a_writer_in_doubt(
 
         def block() -> None:
             with db.writing():
-                backend, sync = db.value("SELECT pg_backend_pid()"), db._sync
+                backend, sync = db.read_value("SELECT pg_backend_pid()"), db._sync
                 monkeypatch.setattr(db, "_sync", lambda: (cut(postgres, backend), sync()))
 
         with pytest.raises(evimem.StoreUnavailable) as caught:
@@ -136,7 +136,7 @@ def test_a_connection_that_is_lost_once_all_was_read_is_not_missed(postgres: str
         db: Any = memory._core.store.db  # type: ignore[attr-defined]
         for _ in range(12):  # more than there are connections
             with db.reading():
-                cut(postgres, db.value("SELECT pg_backend_pid()"))
+                cut(postgres, db.read_value("SELECT pg_backend_pid()"))
         assert memory.add("Mira", "I like it.", time="2024-03-12T18:21").added == 1
         assert len(memory.search("like")) == 1
 
@@ -347,12 +347,12 @@ def test_the_files_hold_no_forgotten_word_after_the_vacuum_that_the_report_names
             report = memory.forget(turns=["a"])
             assert report.status == "pending"
             assert "evimem vacuum" in (report.reason or "")
-            assert run(["vacuum", address]) == Exit.STORE, "the reader could still see it"
+            assert run_command_line(["vacuum", address]) == Exit.STORE, "the reader could still see it"
         files = own.home / "data" / "base"
         with psycopg.connect(postgres_server.address(own.home, "postgres"), autocommit=True) as db:
             db.execute("CHECKPOINT")
             assert any(holds(path, word.encode()) for path in files.rglob("*")), "the report does not say it in vain"
-            assert run(["vacuum", address]) == Exit.OK
+            assert run_command_line(["vacuum", address]) == Exit.OK
             db.execute("CHECKPOINT")
             assert not any(holds(path, word.encode()) for path in files.rglob("*"))
 

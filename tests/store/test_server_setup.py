@@ -16,7 +16,7 @@ import pytest
 
 import evimem
 from evimem.api.open import key_of
-from evimem.cli.arguments import Exit, run
+from evimem.cli.arguments import Exit, run_command_line
 from tests.store.test_server_connections import run_sql
 from tests.store.test_server_failures import new_database
 
@@ -69,7 +69,7 @@ def test_schemas_of_one_database_share_nothing(database: str, tmp_path: Path) ->
         assert pool.bytes() > 0
     evimem.copy(places[2], places[1], user="mira", verify=True)
     assert texts(places[1], "mira") == texts(places[2], "mira")
-    assert run(["vacuum", places[1]]) == Exit.OK
+    assert run_command_line(["vacuum", places[1]]) == Exit.OK
     assert "evimem_schema=staging" in run_error(lambda: evimem.copy(places[2], places[1], user="mira"))
 
 
@@ -115,7 +115,7 @@ def test_what_the_guide_says_works_word_by_word(postgres: str) -> None:
     assert connect == f"\\c memories_{pid}"
     run_sql(superuser, create)
     assert "owns the database" in run_error(lambda: evimem.open(app, user="mira"))
-    assert run(["vacuum", owner]) == Exit.OK
+    assert run_command_line(["vacuum", owner]) == Exit.OK
     run_sql(superuser, *grants)
     ((secret,),) = run_sql(superuser, key)
     assert "SELECT key FROM evimem_key.secret" in run_error(lambda: evimem.open(app, user="mira"))
@@ -161,7 +161,7 @@ def test_a_grant_that_is_taken_back_is_told(database: str) -> None:
 def test_the_vacuum_of_another_role_names_the_owner(database: str, capsys: pytest.CaptureFixture[str]) -> None:
     address = role(database, "sweeper", USAGE, ALL)
     ((key,),) = run_sql(database, "SELECT key FROM evimem_key.secret")
-    assert run(["vacuum", f"{address}&evimem_key={key}"]) == Exit.STORE
+    assert run_command_line(["vacuum", f"{address}&evimem_key={key}"]) == Exit.STORE
     said = capsys.readouterr().err
     assert "does not own the tables" in said
     assert "role evimem" in said
@@ -190,7 +190,7 @@ def test_no_statistics_hold_what_was_said_and_those_of_before_are_erased(
         assert statistics(database, word) != []
         memory.forget(everything=True)
     capsys.readouterr()
-    assert run(["vacuum", database, "--json"]) == Exit.OK
+    assert run_command_line(["vacuum", database, "--json"]) == Exit.OK
     assert statistics(database, word) == []
     assert "backups" in capsys.readouterr().out
     run_sql(database, "ANALYZE")
@@ -206,7 +206,7 @@ def test_a_vacuum_waits_for_a_writer_of_another_database_of_the_server(database:
         writer.execute("SELECT pg_current_xact_id()")  # a transaction that writes
         ending = threading.Timer(0.5, writer.rollback)
         ending.start()
-        assert run(["vacuum", database]) == Exit.OK
+        assert run_command_line(["vacuum", database]) == Exit.OK
         ending.join()
 
 
@@ -347,7 +347,7 @@ def test_no_door_shows_a_piece_of_a_password_or_a_key(
         except (evimem.EvimemError, ImportError) as error:
             shown += [*traceback.format_exception(error), repr(error), repr(error.__context__)]
     for words in COMMANDS:
-        assert run([word.format(address) for word in words]) != Exit.OK or "&w0rd@" in address
+        assert run_command_line([word.format(address) for word in words]) != Exit.OK or "&w0rd@" in address
     output = capsys.readouterr()
     told = "\n".join((*shown, output.out, output.err, caplog.text))
     assert [one for one in SECRETS if one in told] == []

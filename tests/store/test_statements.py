@@ -66,7 +66,7 @@ READS: dict[str, Callable[[SqliteStore, int], object]] = {
     "about": lambda store, count: store.about("Mira", count),
     "holding": lambda store, count: store.holding(["porto"], count),
     "mentions": lambda store, count: store.mentions(["porto"], count, 1000),
-    "waiting": lambda store, count: store.waiting("extract", ids(count)),
+    "waiting": lambda store, count: store.turns_with_pending_job("extract", ids(count)),
     "due": lambda store, count: store.due("extract", count),
 }
 WRITES: dict[str, Callable[[SqliteStore, int], object]] = {

@@ -93,7 +93,7 @@ def drive(flow: Flow[object]) -> object:
 
 
 def keep(store: Store, turns: list[Turn], *, strict: bool = False, replace: bool = False) -> AddReport:
-    report = drive(Ingestion(store, READ, strict=strict, replace=replace).store(turns))
+    report = drive(Ingestion(store, READ, strict=strict, replace=replace).store_batch(turns))
     assert isinstance(report, AddReport)
     return report
 
@@ -558,19 +558,19 @@ def test_forgetting_by_a_condition_erases_those_turns_and_no_others(
 
 
 def test_a_turn_without_a_vector_is_found_by_its_words_and_queued(store: Store) -> None:
-    drive(Ingestion(store, READ, deferred=True).store([TurnValidator()(DIALOGUE[0])]))
+    drive(Ingestion(store, READ, deferred=True).store_batch([TurnValidator()(DIALOGUE[0])]))
     assert [hit.turn.id for hit in find(store, "puppy")] == ["a"]
     assert [job.turn.id for job in store.due("vector", 9)] == ["a"]
 
 
 def test_postponed_jobs_wait_and_failed_jobs_are_not_offered(store: Store) -> None:
-    drive(Ingestion(store, READ, deferred=True).store(DIALOGUE[:2]))
+    drive(Ingestion(store, READ, deferred=True).store_batch(DIALOGUE[:2]))
     store.postpone("vector", {"a": ("refused", 3600.0), "b": ("refused", None)})
     assert store.due("vector", 9) == ()
 
 
 def test_held_jobs_are_returned_by_their_reason_until_they_are_due(store: Store) -> None:
-    drive(Ingestion(store, READ, deferred=True).store(DIALOGUE[:3]))
+    drive(Ingestion(store, READ, deferred=True).store_batch(DIALOGUE[:3]))
     store.hold("vector", ["b", "nobody"], "in batch 7", 3600.0)
     store.hold("vector", ["c"], "in batch 8", -1.0)
     assert [job.turn.id for job in store.due("vector", 9)] == ["a", "c"]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from evimem import StoreCorrupt, Turn
 from evimem.embedding.static_embedder import StaticEmbedder
-from evimem.ingest.add import write
+from evimem.ingest.add import store_entries
 from evimem.protocols import Store
 from evimem.store.sqlite import SqliteStore
 from evimem.types.stored import Entry, Listing, Scope
@@ -132,7 +132,7 @@ def filled(make: Callable[[Path], Store], folder: Path, many: list[dict[str, Any
             for number, metadata in enumerate(many)
         ]
     )  # fmt: skip
-    write(store, entries)
+    store_entries(store, entries)
     return store
 
 

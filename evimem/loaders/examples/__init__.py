@@ -42,12 +42,12 @@ class ExampleQuestion:
 
 def load_example(name: str) -> list[Turn]:
     """Return the turns of an example, in dialogue order. Raise ValueError for a `name` that is not in `EXAMPLES`."""
-    return [Turn(**row) for row in _rows(name, "jsonl")]
+    return [Turn(**row) for row in _read_json_rows(name, "jsonl")]
 
 
 def load_questions(name: str) -> list[ExampleQuestion]:
     """Return the questions about an example. Raise ValueError for a `name` that is not in `EXAMPLES`."""
-    return [_question(row) for row in _rows(name, "questions.jsonl")]
+    return [_parse_question(row) for row in _read_json_rows(name, "questions.jsonl")]
 
 
 def load_replies(name: str) -> dict[str, dict[str, str]]:
@@ -57,17 +57,17 @@ def load_replies(name: str) -> dict[str, dict[str, str]]:
     """
     return {
         row.pop("question"): {role: orjson.dumps(reply).decode() for role, reply in row.items()}
-        for row in _rows(name, "replies.jsonl")
+        for row in _read_json_rows(name, "replies.jsonl")
     }
 
 
-def _rows(name: str, suffix: str) -> Iterator[dict[str, Any]]:
+def _read_json_rows(name: str, suffix: str) -> Iterator[dict[str, Any]]:
     if name not in EXAMPLES:
         raise ValueError(f"there is no example {name!r}; expected one of {', '.join(map(repr, EXAMPLES))}")
     text = (files(__name__) / f"{name}.{suffix}").read_bytes()
     return map(orjson.loads, text.splitlines())
 
 
-def _question(row: dict[str, Any]) -> ExampleQuestion:
+def _parse_question(row: dict[str, Any]) -> ExampleQuestion:
     days = {edge: date.fromisoformat(row[edge]) for edge in ("start", "end") if edge in row}
     return ExampleQuestion(row["question"], row["answer"], tuple(row["evidence"]), row["kind"], **days)

@@ -131,7 +131,7 @@ class Machine(Pools, RuleBasedStateMachine):
                 hits = memory.search(token, k=MOST)
                 store = memory._core.store
                 with store.db.reading():
-                    named = set(store.raw.ids(seqs_naming(store, token)).values())
+                    named = set(store.raw.ids_of_seqs(seqs_naming(store, token)).values())
             assert {hit.turn.id for hit in hits} == set(model), "a search returns every eligible turn, and no other"
             assert named == having, "the postings in memory are not those of the turns"
             assert having <= {hit.turn.id for hit in hits if hit.parts.get("words")}

@@ -57,7 +57,7 @@ EXTRACTOR = SayingExtractor()
 
 def damage(memory: Memory, extractor: Any = EXTRACTOR) -> list[str]:
     """What the check finds, without what `health` adds to it."""
-    return [found for found in memory._core.store.check(extractor) if isinstance(found, str)]
+    return [found for found in memory._core.store.find_damage(extractor) if isinstance(found, str)]
 
 
 def open_memory(path: Path, *, embedder: Any = EMBEDDER, **options: Any) -> Memory:
