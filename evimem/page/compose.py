@@ -518,9 +518,12 @@ class Filling:
         for said in sizes:
             if self._take(Line(hit.turn, said, name=name)):
                 self._misfits = 0
-                self._mark_quoted()
-                if self._notes and len(self.lines) <= self._noted:
-                    self._add_notes(self._notes.on(hit.turn, said))
+                if is_passed_on(hit.turn.text, said):
+                    marked = replace(self.lines[-1], is_quoted=True)
+                    self._extend_last(marked, f", {mark_of(marked)}")
+                if self._notes and len(self.lines) <= self._noted and (notes := self._notes.on(hit.turn, said)):
+                    added = "".join(f"\n{WORKED_OUT}{one}" for one in notes)
+                    self._extend_last(replace(self.lines[-1], worked_out=notes), added)
                 return
         self._misfits += 1
 
@@ -529,22 +532,11 @@ class Filling:
         if rest := unseen_words(known):
             self._take(replace(known, said=rest, worked_out=(), part=""), again=True)
 
-    def _mark_quoted(self) -> None:
-        """Mark the line that was taken last where it shows a part of a quoted text, and the mark fits."""
-        line = self.lines[-1]
-        if is_passed_on(line.turn.text, line.said):
-            marked = replace(line, is_quoted=True)
-            cost = self._count(f", {mark_of(marked)}")
-            if cost <= self._left:
-                self._left -= cost
-                self.lines[-1] = marked
-
-    def _add_notes(self, notes: tuple[str, ...]) -> None:
-        """Add notes to the line that was taken last, where they fit."""
-        cost = sum(self._count(f"\n{WORKED_OUT}{one}") for one in notes)
-        if notes and cost <= self._left:
+    def _extend_last(self, line: Line, added: str) -> None:
+        """Put a line with more text in the place of the last one, where what is added fits."""
+        if (cost := self._count(added)) <= self._left:
             self._left -= cost
-            self.lines[-1] = replace(self.lines[-1], worked_out=notes)
+            self.lines[-1] = line
 
     def keep_room(self, tokens: int) -> None:
         """Take so many tokens at most from now on."""
