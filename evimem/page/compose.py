@@ -459,7 +459,7 @@ class Filling:
         """
         self.lines: list[Line] = []
         self._noted, self._weekday, self._whole = noted, weekday, whole
-        self._detect_head_style, self._count, self.wanted, self._notes, self._user = style, count, wanted, notes, user
+        self._style, self._count, self.wanted, self._notes, self._user = style, count, wanted, notes, user
         self._tokens, self._left = tokens, tokens - count(fence_lines(()))
         self._misfits = 0
         known = tuple(known)
@@ -569,7 +569,7 @@ class Filling:
         line = replace(line, weekday=self._weekday)
         day = (line.part, line.turn.time.date())
         above = self._of.get(day) or next(iter(self.lines[-1:]), None)
-        cost = self._count(f"\n{line_text(LINE_NUMBER, line, above, self._detect_head_style)}")
+        cost = self._count(f"\n{line_text(LINE_NUMBER, line, above, self._style)}")
         if self._left - cost < least:
             return False
         self._left -= cost
