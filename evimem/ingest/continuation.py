@@ -101,8 +101,8 @@ class SessionAligner:
         """Return where messages stand whose ids were all given anew; None where they may be said again."""
         laid = self.align_list()
         known = [message for message, at in enumerate(laid.statuses) if isinstance(at, int)]
-        varied = len({self.given[one] for one in known}) >= _MIN_VARIED_MESSAGES
-        return laid if varied or (len(known) > 2 and self._are_distinctive(known)) else None
+        are_varied = len(known) > 2 and self._are_distinctive(known)
+        return laid if are_varied or len({self.given[one] for one in known}) >= _MIN_VARIED_MESSAGES else None
 
     def is_told_again(self, indices: Sequence[int]) -> bool:
         """Return whether so many different messages, some of them at length, are not said again by chance."""
@@ -336,8 +336,8 @@ class SessionAligner:
 
         Then its reply may have been changed, and what followed cut off.
         """
-        calls, is_first = self.calls, self.complete and self.given[0] == self.kept[0] and self.given[1] != self.kept[1]
-        return is_first and len(self.kept) > 2 and not calls.new and is_distinctive(self.texts[0])
+        is_other = self.complete and len(self.kept) > 2 and self.given[1] != self.kept[1]
+        return is_other and self.given[0] == self.kept[0] and not self.calls.new and is_distinctive(self.texts[0])
 
     def align_by_versions(self) -> tuple[dict[int, int], dict[int, int]]:
         """Return the places of known messages, and those of changed messages, by message."""
@@ -402,9 +402,9 @@ class SessionAligner:
         size, end, calls = len(self.given), len(self.kept), self.calls
         if 2 * len(exact) < min(size, end):
             return False
-        if self._are_distinctive(exact) or any(
-            opens_or_ends_other(self.there[at], self.texts[one]) for one, at in instead.items()
-        ):
+        # Twice as many different ones need no length.
+        long = self._are_distinctive(exact) or len({self.given[one] for one in exact}) >= 2 * _MIN_VARIED_MESSAGES
+        if long or any(opens_or_ends_other(self.there[at], self.texts[one]) for one, at in instead.items()):
             return True
         # In a whole history that was changed, messages at their old places up to the end are no chance either.
         in_place = self.complete and size >= end and len(exact) > 1 and found.get(end - 1) == end - 1

@@ -313,8 +313,8 @@ class Remembering:
         last, place = next(((index, at) for index, at in reversed(anchors) if at is not None), (0, 0))
         old = {index: at for index, at in stands.items() if index < last and at < place}
         later = [index for index in stands if index > last and numbers[index] not in known]
-        if bare.is_told_again(later):  # behind one that was doubted, and has an id since
-            old |= {index: stands[index] for index in later}
+        # Those behind one that was doubted, and has an id since, stand where they stood.
+        old |= {index: stands[index] for index in later if bare.is_told_again(later)}
         edited = {index: at for index, at in changed.items() if index < last and at < place}
         instead = {index: at for index, at in laid.instead.items() if index not in old and at not in old.values()}
         instead |= {index: at for index, at in edited.items() if at not in old.values()}
@@ -364,19 +364,20 @@ class Remembering:
         and a later one, but not the reply, was discarded. Of the same message once more nothing is known.
         """
         at = next((index for index, place in enumerate(current) if place.seq == before.said_again), -2)
-        said, replies = (current[at].turn if at >= 0 else None), current[at + 1 : at + 2]
+        said, reply = ([place.turn for place in current[max(at, 0) : at + 2]] + [None, None])[:2]
         if said is not None and before.at and laid.calls.new > before.new:
-            time = datetime.fromisoformat(before.at) - _BEFORE_REPLY
-            self._marked[said.id] = replace(said, id=uuid4().hex, time=time)
+            self._marked[said.id] = replace(
+                said, id=uuid4().hex, time=datetime.fromisoformat(before.at) - _BEFORE_REPLY
+            )
             if self._new and self._said(min(self._new)) == self._message_of(said).said:
                 self._notes |= dict.fromkeys(self._new, _NOTES["uncertain"])
         placed = [one for one in laid.statuses if isinstance(one, int)]
         goes_on = len(laid.statuses) > 2 and placed[-1:] > [at + 1]
-        if goes_on and at in placed and at + 1 not in placed and replies and replies[0].turn is not None:
-            self._mark(replies[0].turn)
+        if goes_on and at in placed and at + 1 not in placed and reply is not None:
+            self._mark(reply)
         if laid.calls != before:
-            told = (laid.calls.whole, laid.calls.window, laid.calls.new) != (before.whole, before.window, before.new)
-            self._calls = replace(laid.calls, said_again=0 if told or goes_on else before.said_again)
+            now, then = ((one.whole, one.window, one.new) for one in (laid.calls, before))
+            self._calls = replace(laid.calls, said_again=0 if now != then or goes_on else before.said_again)
 
     def _beside(
         self,
