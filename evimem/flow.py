@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, cast
 
 from .types.trace import Complete
 from .types.type_variables import T
@@ -126,8 +126,7 @@ def run(flow: Flow[T], perform: Callable[[Effect], Any]) -> T:
         while True:
             step = perform_effect(flow, partial(perform, step()))
     except StopIteration as done:
-        value: T = done.value
-        return value
+        return cast(T, done.value)
     finally:
         flow.close()
 
@@ -144,8 +143,7 @@ def intercept_effects(flow: Flow[T], perform: Callable[[Effect], Flow[Any]]) -> 
             else:
                 effect = flow.send(result)
     except StopIteration as done:
-        value: T = done.value
-        return value
+        return cast(T, done.value)
     finally:
         flow.close()
 

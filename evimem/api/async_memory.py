@@ -507,8 +507,7 @@ class AsyncMemory:
         return results
 
     def _pieces(self, asked: Complete) -> AsyncIterator[str | Reply]:
-        pieces: AsyncIterator[str | Reply] = require_model(self._model).stream(asked)
-        return pieces
+        return cast("AsyncIterator[str | Reply]", require_model(self._model).stream(asked))
 
     def _is_awaited(self, effect: Effect) -> bool:
         """Return whether an effect is one of the event loop's."""

@@ -209,7 +209,12 @@ class View:
     @property
     def readable(self) -> frozenset[str]:
         """The ids of the turns that are in it, found or around."""
-        return frozenset(self.turns_around).union(item.turn.id for item in self.shown)
+        return frozenset(self.turns_around).union(self.shown_ids)
+
+    @property
+    def shown_ids(self) -> tuple[str, ...]:
+        """The ids of the shown turns, in their order."""
+        return tuple(item.turn.id for item in self.shown)
 
     @property
     def turns_around(self) -> dict[str, Turn]:

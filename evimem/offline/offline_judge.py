@@ -6,7 +6,7 @@ question was told. Nothing is concluded: a rule cannot know that a statement sti
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..errors import or_else
@@ -167,51 +167,59 @@ def judge_view(view: View, by: OfflineJudge) -> Verdict:
     if not matches.ranked:
         gaps = tuple(need.gap for need in view.tracker.open)
         return Verdict(Tier.NONE, 0.0, gaps=gaps, reason=refusal_reason(matches), probability=0.0, basis=basis)
-    ranked = {"likely": found.mean, "other": rate_other_owner(view, matches, found.first)} if found is not None else {}
     measured = or_else(None, by.signals, view, matches)
-    signals = {**(measured or {}), **ranked}
+    likely = {} if found is None else {"likely": found.mean, "other": rate_other_owner(view, matches, found.first)}
+    signals = {**(measured or {}), **likely}
     score = constants.score(signals)
-    spoken_of = constants.calibrated(score)
-    # A failure is no abstention. A threshold of the user's own refuses by itself; the shipped one only absent words.
-    is_own = constants.calibrated is not SHIPPED.calibrated
-    may_refuse = measured is not None and (is_own or measured["absent"] >= MIN_REFUSAL_ABSENT_SHARE)
-    if not may_refuse or or_else((), quote_overview, view):
-        spoken_of = max(spoken_of, constants.abstain_below)
-    sufficient = constants.sufficient.probability(signals)
-    doubtful = spoken_of < constants.abstain_below
-    own = sorted((m for m in matches.ranked if m.shown and m.own >= _MIN_WITNESS_OWNERSHIP), key=lambda m: -strength(m))
-    supported = {need.id: _witnesses(need, view, own[:_MAX_CANDIDATES]) for need in view.tracker.requirements}
-    supported = {name: witnesses for name, witnesses in supported.items() if witnesses}
-    open_needs = (need for need in view.tracker.open if need.id not in supported)
+    told, sufficient = told_probability(view, measured, score, constants), constants.sufficient.probability(signals)
+    doubtful = told < constants.abstain_below
     tier = Tier.PARTIAL
     if not doubtful and sufficient >= constants.inferrable:
         to_the_letter = view.variant.delta == "paper" and sufficient >= constants.exact
         tier = Tier.EXACT if to_the_letter else Tier.INFERRABLE
+    supported = find_witnesses(view, matches)
+    missing = (need for need in view.tracker.open if need.id not in supported and need.kind != "attribution")
     return Verdict(
         tier=tier,
         confidence=sufficient,
         supported=supported,
-        gaps=tuple(need.gap for need in open_needs if need.kind != "attribution"),
+        gaps=tuple(need.gap for need in missing),
         reason=refusal_reason(matches) if doubtful else "",
-        probability=spoken_of,
+        probability=told,
         signals={**signals, "score": score},
         basis=basis,
     )
+
+
+def told_probability(view: View, measured: Mapping[str, float] | None, score: float, constants: Constants) -> float:
+    """Return the probability that anything near the question was told, at least the threshold where none may refuse.
+
+    A failure is no abstention. A threshold of the user's own refuses by itself; the shipped one only absent words.
+    """
+    told = constants.calibrated(score)
+    is_own = constants.calibrated is not SHIPPED.calibrated
+    may_refuse = measured is not None and (is_own or measured["absent"] >= MIN_REFUSAL_ABSENT_SHARE)
+    return told if may_refuse and not or_else((), quote_overview, view) else max(told, constants.abstain_below)
+
+
+def find_witnesses(view: View, matches: Matches) -> dict[str, tuple[str, ...]]:
+    """Return the ids of the turns that support each requirement that is supported, by its id."""
+    own = sorted((m for m in matches.ranked if m.shown and m.own >= _MIN_WITNESS_OWNERSHIP), key=lambda m: -strength(m))
+    found = {need.id: _witnesses(need, view, own[:_MAX_CANDIDATES]) for need in view.tracker.requirements}
+    return {name: witnesses for name, witnesses in found.items() if witnesses}
 
 
 def read_evidence(view: View, by: OfflineJudge) -> Basis:
     """Read the shown evidence; what the check before has read is not read again."""
     before = view.before.basis if view.before is not None else None
     matches = match_sentences(view, before.matches if isinstance(before, Basis) else None)
-    turns = tuple(item.turn.id for item in view.shown)
-    return Basis(turns, matches, likely_turns(view, matches, by.constants.likely))
+    return Basis(view.shown_ids, matches, likely_turns(view, matches, by.constants.likely))
 
 
 def basis_of(verdict: Verdict, view: View, by: OfflineJudge) -> Basis:
     """Return the basis of a verdict; read the view where the verdict is another judge's, or turns have gone since."""
     basis = verdict.basis
-    is_of_view = isinstance(basis, Basis) and basis.turns == tuple(item.turn.id for item in view.shown)
-    return basis if is_of_view else read_evidence(view, by)
+    return basis if isinstance(basis, Basis) and basis.turns == view.shown_ids else read_evidence(view, by)
 
 
 def quote_likely_turns(view: View, verdict: Verdict, by: OfflineJudge) -> Draft:
@@ -223,7 +231,8 @@ def quote_likely_turns(view: View, verdict: Verdict, by: OfflineJudge) -> Draft:
     holds = by.constants.holds.probability({**verdict.signals, "told": told})
     english = is_in_english(view)
     tier = Tier.INFERRABLE if english and holds >= MIN_INFERRABLE_CONFIDENCE else Tier.PARTIAL
-    gaps = (verdict.gaps or (_uncertainty_gap(basis.matches),)) if tier is Tier.PARTIAL else ()
+    unsure = Gap("attribute", basis.matches.target or "", "the lines may not hold the answer")
+    gaps = (verdict.gaps or (unsure,)) if tier is Tier.PARTIAL else ()
     draft = Draft("", kind="quote", confidence=holds, tier=tier, gaps=gaps)
     if told_of := quote_overview(view):
         return _draft(told_of, replace(draft, reason=OVERVIEW_REASON))
@@ -246,18 +255,13 @@ def refusal_reason(matches: Matches) -> str:
     return f"nothing found about {', '.join(about)}"
 
 
-def _uncertainty_gap(matches: Matches) -> Gap:
-    """Return the gap for lines that may not hold the answer."""
-    return Gap("attribute", matches.target or "", "the lines may not hold the answer")
-
-
 def quote_best_turn(view: View) -> Draft:
     """Quote the best turn of the search where its sentences cannot be read: a failure is no abstention."""
     best = next((item.turn for item in view.evidence if item.turn.text.strip()), None)
     if best is None:
         return Draft(None, reason="no turn of the evidence has words")
-    reason = "the evidence could not be read: this was found first"
-    return _draft([QuotedLine((quote_turn(best),))], Draft("", reason=reason, kind="quote", tier=Tier.PARTIAL))
+    draft = Draft("", reason="the evidence could not be read: this was found first", kind="quote", tier=Tier.PARTIAL)
+    return _draft([QuotedLine((quote_turn(best),))], draft)
 
 
 def is_in_english(view: View) -> bool:

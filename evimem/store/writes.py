@@ -297,26 +297,11 @@ def _prefetch_job_rows(handle: StoreHandle, kind: JobKind, entries: Sequence[Ent
 def _store_job_results(handle: StoreHandle, kind: JobKind, entries: Sequence[Entry], read: _Read) -> bool:
     """Store the results of jobs; return whether facts older than the newest linked one got vectors."""
     _prefetch_job_rows(handle, kind, entries)
-    turns = [entry.turn for entry in entries]
-    as_offered = zip(
-        turns, handle.raw.compare_with_stored(turns), strict=True
-    )  # of a replaced turn, facts would be false
-    offered = handle.raw.seqs_of_known(turn.id for turn, same in as_offered if same)
-    known = [(offered[entry.turn.id], entry) for entry in entries if entry.turn.id in offered]
-    read.turns += (seq for seq, _ in known)
-    if kind == "facts":  # a turn that another process has read meanwhile is read
-        seqs = [seq for seq, _ in known]
-        left, done = set(handle.jobs.filter_pending(kind, seqs)), handle.fact_table.read_by_a_model(seqs)
-        unread = ((seq, entry) for seq, entry in known if seq in left)
-        known = [(seq, change(entry, facts=(), fact_vectors=None) if seq in done else entry) for seq, entry in unread]
-    failed = {seq: why for seq, entry in known for failing, why in entry.failed if failing == kind}
-    if kind == "vector":
-        _set_vectors(handle, known)
-    elif kind in {"extract", "facts"}:
-        found = [(seq, entry) for seq, entry in known if seq not in failed]
-        errors = _write_each_safely(handle, lambda some: _store_read_facts(handle, some, read), found)
-        failed |= {seq: why for (seq, _), why in zip(found, errors, strict=True) if why}
-    known = [(seq, entry) for seq, entry in known if seq not in failed]
+    offered = _select_stored(handle, entries)
+    read.turns += (seq for seq, _ in offered)
+    offered = _leave_out_read(handle, offered) if kind == "facts" else offered
+    failed = _store_values(handle, kind, offered, read)
+    known = [(seq, entry) for seq, entry in offered if seq not in failed]
     linked = _Linked() if kind in {"vector", "terms"} else _link_facts(handle, known, now=kind == "link")
     again = linked.failed if kind == "link" else {}
     handle.jobs.complete(kind, [seq for seq, _ in known if seq not in again])
@@ -330,6 +315,36 @@ def _store_job_results(handle: StoreHandle, kind: JobKind, entries: Sequence[Ent
     handle.jobs.record_failures(kind, failed)
     read.failed += len(failed)
     return linked.late
+
+
+def _select_stored(handle: StoreHandle, entries: Sequence[Entry]) -> list[tuple[int, Entry]]:
+    """Return the entries whose turns are stored as they were offered: of a replaced turn, facts would be false."""
+    turns = [entry.turn for entry in entries]
+    held = zip(turns, handle.raw.compare_with_stored(turns), strict=True)
+    seqs = handle.raw.seqs_of_known(turn.id for turn, same in held if same)
+    return [(seqs[entry.turn.id], entry) for entry in entries if entry.turn.id in seqs]
+
+
+def _leave_out_read(handle: StoreHandle, known: Sequence[tuple[int, Entry]]) -> list[tuple[int, Entry]]:
+    """Return the entries that no other process has read meanwhile, without facts where a model has."""
+    seqs = [seq for seq, _ in known]
+    left, done = set(handle.jobs.filter_pending("facts", seqs)), handle.fact_table.read_by_a_model(seqs)
+    unread = ((seq, entry) for seq, entry in known if seq in left)
+    return [(seq, change(entry, facts=(), fact_vectors=None) if seq in done else entry) for seq, entry in unread]
+
+
+def _store_values(
+    handle: StoreHandle, kind: JobKind, known: Sequence[tuple[int, Entry]], read: _Read
+) -> dict[int, str]:
+    """Store the vectors or facts of jobs; return the reasons of those that failed, by sequence number."""
+    failed = {seq: why for seq, entry in known for failing, why in entry.failed if failing == kind}
+    if kind == "vector":
+        _set_vectors(handle, known)
+    elif kind in {"extract", "facts"}:
+        found = [(seq, entry) for seq, entry in known if seq not in failed]
+        errors = _write_each_safely(handle, lambda some: _store_read_facts(handle, some, read), found)
+        failed |= {seq: why for (seq, _), why in zip(found, errors, strict=True) if why}
+    return failed
 
 
 @dataclass(slots=True)
