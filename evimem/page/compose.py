@@ -498,7 +498,7 @@ class Filling:
                 return
             if isinstance(hit, Hit):
                 self.add(hit, "what came of it" if hit.turn.id in followed else "answers")
-            elif self._take(Line(hit.turn, hit.text, part="profile", name="about the user")):
+            elif self._take(Line(hit.turn, hit.text, name="about the user")):
                 self._misfits = 0
             else:
                 self._misfits += 1
