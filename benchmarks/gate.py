@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 import evimem
 from evimem.embedding.static_embedder import StaticEmbedder
 from evimem.flow import Flow, run
-from evimem.lang.guess import language_of
+from evimem.lang.guess import guess_language
 from evimem.loaders.examples import load_example, load_questions
 from evimem.page import gate
 from evimem.page.bearing import load_bearing as bearing
@@ -90,7 +90,7 @@ def loose_messages() -> Iterator[tuple[str | None, Message]]:
     }
     for name, kind in files.items():
         for text in (MESSAGES / f"{name}.txt").read_text(encoding="utf-8").splitlines():
-            yield None, Message(kind, language_of(text) or "", text, Asked(text))
+            yield None, Message(kind, guess_language(text) or "", text, Asked(text))
     for topics, text in read_lines(MESSAGES / "requests.tsv"):
         if "answer" in topics:  # only the manner of the reply depends on the user: general knowledge is asked like that
             continue

@@ -42,7 +42,7 @@ from evimem.llm.request import REFINE, Ledger, ask_model
 from evimem.loops import FULL, OF_MEMR3, VARIANTS, Loop, Session, abstain_without_evidence, as_loop
 from evimem.loops.retrieve import TupleRetrieval, query_from_gaps, strategy_name
 from evimem.query.analysis import analyse
-from evimem.text.prompt_text import bullets, format_time, mark_lines, quote_name
+from evimem.text.prompt_text import bulleted_list, format_time, mark_lines, quote_name
 from evimem.types.results import Answer
 
 from .asked_models import add_models, models_of
@@ -322,8 +322,8 @@ def _without_gap(llm: Any, queries: Sequence[str], number: int, asked_at: dateti
         iterations=FULL.iterations,
         strategy=strategy_name(temporal=temporal, iteration=number - 1),
         query=quote_name(queries[-1]),
-        queries=bullets(queries[:-1]),
-        missing=bullets(()),
+        queries=bulleted_list(queries[:-1]),
+        missing=bulleted_list(()),
     )
     request = replace(request, temperature=FULL.temperature)
     try:

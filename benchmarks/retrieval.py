@@ -21,11 +21,11 @@ from evimem import Turn
 from evimem.embedding.static_embedder import StaticEmbedder
 from evimem.extract.rule_extractor import RuleExtractor
 from evimem.index.corpus import Corpus, RowBlock, Stored
-from evimem.index.document import embedding_texts, found_by
+from evimem.index.document import derive_documents, embedding_texts
 from evimem.index.prepared_query import IndexQuery, prepare
 from evimem.index.ranking import SEARCH_EFFORT, SearchEffort, rank
 from evimem.index.weights import WEIGHTS, Weights
-from evimem.query.analysis import hints
+from evimem.query.analysis import find_hints
 from evimem.raw.turn_log import TurnRows
 from evimem.store.rebuild import make_index_rows
 from evimem.types.values import instant
@@ -129,14 +129,14 @@ def conversation(turns: Sequence[Turn], questions: Iterable[GoldQuestion], regis
     for number, turn in enumerate(turns, 1):
         place = TurnRows(number, sessions[turn.session], speakers[turn.speaker])
         vectors = [pack(vector) for vector in embedder.embed(embedding_texts(turn))]
-        rows += make_index_rows(turn, place, found_by(turn).value, extractor.extract(turn), vectors)
+        rows += make_index_rows(turn, place, derive_documents(turn).value, extractor.extract(turn), vectors)
     corpus = Corpus(embedder.dimension)
     corpus.extend(RowBlock.of(dict(enumerate(rows, 1)), 0, embedder.dimension))
     last = max(turn.time for turn in turns)
     ids = tuple(turn.id for turn in turns)
     asked = []
     for one in questions:
-        found = hints(one.text, speakers, one.asked_at or last)
+        found = find_hints(one.text, speakers, one.asked_at or last)
         times = tuple((instant(t.start), instant(t.end)) for t in found.times if t.start and t.end)
         names = frozenset(speakers[name] for name in found.names)
         priors = {"names": names, "times": times, "when": found.when, "recalls": found.recalls}

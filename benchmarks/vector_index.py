@@ -130,7 +130,7 @@ def measured(make: Callable[[int, np.random.Generator], Vectors], sizes: Sequenc
             make.__name__,
             size,
             built,
-            index.effort.at(size, 10),
+            index.effort.width_for(size, 10),
             recall["graph"],
             median["graph"],
             median["facts"],

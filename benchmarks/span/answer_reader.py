@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from evimem.extract.rule_extractor import conventions_of
+from evimem.extract.rule_extractor import extractor_conventions
 from evimem.judging.evidence import Analysis, Draft, View
 from evimem.offline.matching import Match, Matches, match_sentences, strength
 from evimem.offline.quotation import MONEY
@@ -53,7 +53,7 @@ def read(view: View, word: Linear, extractor: Extractor) -> Draft:
     found = candidates(matches)
     if not found:
         return Draft(None, reason="no sentence of the evidence bears on the question")
-    conventions = conventions_of(extractor)
+    conventions = extractor_conventions(extractor)
     return _by_form(view, matches, found, conventions) or _words(view, matches, found, word)
 
 

@@ -21,7 +21,7 @@ from evimem.types.values import TimeSpan
 
 from .word_lists import any_span_word
 
-_any = ENGLISH.any_of
+_any = ENGLISH.any_of_source
 
 WORDS = ("zero", *(word for word, number in SIMPLE_NUMBERS.items() if number <= 20))  # by value
 ABOUT = rf"(?:{any_span_word('approximately')}\s+)?"

@@ -12,7 +12,7 @@ from evimem.text.terms import stem, words
 
 from .word_lists import any_span_word
 
-_any = ENGLISH.any_of
+_any = ENGLISH.any_of_source
 _NEGATION = re.compile(
     rf"\b(?:{any_span_word('denials')}|gave\s+up|fell\s+through|can['\u2019]?t\s+stand)\b|n['\u2019]t\b", re.IGNORECASE
 )

@@ -692,9 +692,9 @@ class Core:
     @property
     def conventions(self) -> Conventions:
         """How the extractor reads dates."""
-        from ..extract.rule_extractor import conventions_of
+        from ..extract.rule_extractor import extractor_conventions
 
-        return conventions_of(self.extractor)
+        return extractor_conventions(self.extractor)
 
     def read_pending_facts(self, most: int | None = None) -> Flow[None]:
         """Read the facts of the turns that came since: whatever shows facts, or ranks by them, begins with it.

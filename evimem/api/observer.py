@@ -22,7 +22,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 from ..errors import InvalidQuery, ModelError, shown
 from ..flow import Effect, Embed, Ended, Flow, Step, advance, answered_later, intercept_effects
 from ..store.handle import LACKS_LOG
-from ..text.prompt_text import visible
+from ..text.prompt_text import remove_invisible
 from ..types.public_value import AnyPath, PublicValue
 from ..types.results import AddReport, Answer, Block, EraseReport
 from ..types.stored import READINGS
@@ -295,7 +295,7 @@ class StreamedText:
     def end(self, answer: Answer) -> Iterator[Streamed]:
         """Yield the rest: the whole text where the streamed one differs, and the answer."""
         text = answer.text or ""
-        if self._void or visible(self._text).strip() != text:
+        if self._void or remove_invisible(self._text).strip() != text:
             if self._text:
                 yield Restarted()
             if text:  # without a model, or with a reply in one piece, nothing was streamed

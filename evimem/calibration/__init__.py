@@ -242,7 +242,7 @@ def read_labelled(path: Path) -> Iterator[Labelled]:
         yield Labelled(question, answerable, row.get("asked_at"))
 
 
-def tilt(probabilities: Sequence[float], labels: Sequence[bool]) -> Callable[[float], float]:
+def fit_tilt(probabilities: Sequence[float], labels: Sequence[bool]) -> Callable[[float], float]:
     """Return the map from a probability to the tilted and shifted one: slope and shift of maximum posterior."""
     rows = np.stack([np.array([_log_odds(p) for p in probabilities]), np.ones(len(probabilities))], axis=1)
     told, found = np.array(labels, float), _UNCHANGED
@@ -292,10 +292,10 @@ class Wanted:
 def fit(scored: Sequence[ScoredQuestion], judge: str, embedder: str, wanted: Wanted = Wanted()) -> Calibration:
     """Return the calibration. Raise InvalidQuery for too few questions or a precision that no threshold reaches."""
     labels = [one.answerable for one in scored]
-    check(labels, wanted)
+    check_labels(labels, wanted)
     scores = [one.score for one in scored]
-    probable = _map(scored)
-    held = _held_out(scored, wanted)
+    probable = _fit_map(scored)
+    held = _cross_validate(scored, wanted)
     probabilities = [probability for probability, _ in held]
     bins = reliability(probabilities, labels)
     answered = [answers for _, answers in held]
@@ -313,7 +313,7 @@ def fit(scored: Sequence[ScoredQuestion], judge: str, embedder: str, wanted: Wan
         questions=len(scored),
         answerable=sum(labels),
         knots=probable.knots,
-        abstain_below=_round_threshold(probable(_threshold(scored, wanted))),
+        abstain_below=_round_threshold(probable(_choose_threshold(scored, wanted))),
         ece=ece(bins),
         ece_before=ece(reliability([one.before for one in scored], labels)),
         auroc=auroc(scores, labels),
@@ -327,7 +327,7 @@ def fit(scored: Sequence[ScoredQuestion], judge: str, embedder: str, wanted: Wan
     )
 
 
-def check(labels: Sequence[bool], wanted: Wanted) -> None:
+def check_labels(labels: Sequence[bool], wanted: Wanted) -> None:
     """Raise InvalidQuery for too few labels, or a share that is not between 0 and 1."""
     answerable, unanswerable = labels.count(True), labels.count(False)
     if len(labels) < MIN_LABELLED_SCORES or min(answerable, unanswerable) < _MIN_PER_LABEL:
@@ -341,21 +341,21 @@ def check(labels: Sequence[bool], wanted: Wanted) -> None:
             raise InvalidQuery(f"{name} is {shown(share)}; expected a share between 0 and 1, such as 0.1")
 
 
-def _map(scored: Sequence[ScoredQuestion]) -> Monotone:
+def _fit_map(scored: Sequence[ScoredQuestion]) -> Monotone:
     """Fit a map: the judge's own probabilities, first tilted and shifted as a whole, then corrected bin by bin.
 
     50 labels suffice for the two numbers of a tilt, but not for the shape of a map: the labels of a bin count more the
     more there are.
     """
     labels = [one.answerable for one in scored]
-    tilted = tilt([one.judged for one in scored], labels)
+    tilted = fit_tilt([one.judged for one in scored], labels)
     bins = max(_MIN_BINS, min(_MAX_BINS, len(scored) // _PER_BIN))
     own = _PRIOR_QUESTIONS / (_PRIOR_QUESTIONS + len(scored) / bins)
     mixed = [own * tilted(one.judged) + (1 - own) * one.answerable for one in scored]
     return pooled_map([one.score for one in scored], mixed, bins)
 
 
-def _threshold(scored: Sequence[ScoredQuestion], wanted: Wanted) -> float:
+def _choose_threshold(scored: Sequence[ScoredQuestion], wanted: Wanted) -> float:
     """Return the lowest score that is answered."""
     if wanted.precision is not None:
         point = threshold_for([one.score for one in scored], [one.answerable for one in scored], wanted.precision)
@@ -368,7 +368,7 @@ def _round_threshold(threshold: float) -> float:
     return floor(threshold * 1e6) / 1e6  # rounded down, so that the score that set the threshold stays on it
 
 
-def _held_out(scored: Sequence[ScoredQuestion], wanted: Wanted) -> list[tuple[float, bool]]:
+def _cross_validate(scored: Sequence[ScoredQuestion], wanted: Wanted) -> list[tuple[float, bool]]:
     """Return each question's probability and whether it is answered, by a map fitted to the other folds."""
     found: list[tuple[float, bool]] = [(0.0, False)] * len(scored)
     # Sorted by label and dealt out in turn, so that each fold gets its share of both labels.
@@ -376,7 +376,7 @@ def _held_out(scored: Sequence[ScoredQuestion], wanted: Wanted) -> list[tuple[fl
     for fold in range(_VALIDATION_FOLDS):
         inside = order[fold::_VALIDATION_FOLDS]
         others = [scored[place] for place in order if place not in set(inside)]
-        probable, least = _map(others), _threshold(others, wanted)
+        probable, least = _fit_map(others), _choose_threshold(others, wanted)
         for place in inside:
             found[place] = probable(scored[place].score), scored[place].score >= least
     return found

@@ -15,7 +15,7 @@ from ..offline.offline_judge import OfflineJudge
 from ..offline.signals import Monotone
 from ..protocols import Store
 from ..types.trace import Acted, Judged, Trace
-from . import Calibration, ScoredQuestion, Wanted, check, fit
+from . import Calibration, ScoredQuestion, Wanted, check_labels, fit
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ def calibrate(
     Questions that retrieve nothing are never judged, so they are left out of the fit. Raise InvalidQuery for too few,
     and EmbedderError where a question was searched for by its words: the fit would be that of another memory.
     """
-    check([question.answerable for question in questions], wanted)  # before any model request is paid for
+    check_labels([question.answerable for question in questions], wanted)  # before any model request is paid for
     before = active_calibration(store, target)
     scored: list[ScoredQuestion] = []
     for question in questions:
@@ -94,7 +94,7 @@ class CalibrationTarget:
         text = repr((sorted(answerable.weights.items()), answerable.bias))
         return f"offline {blake2b(text.encode(), digest_size=4).hexdigest()}"
 
-    def misfit(self, found: Calibration) -> str | None:
+    def reason_not_used(self, found: Calibration) -> str | None:
         """Return why a calibration is not used; None if it was fitted with this judge and embedder."""
         if (found.judge, found.embedder) == (self.judge_name, self.embedder):
             return None
@@ -121,7 +121,7 @@ def active_calibration(store: Store, target: CalibrationTarget) -> Calibration |
     """Return the calibration that is used with a judge and embedder, if any: not one of another version."""
     text = store.setting(target.setting)
     found = None if text is None else try_read(None, Calibration.from_json, text).value
-    return found if found and target.misfit(found) is None else None
+    return found if found and target.reason_not_used(found) is None else None
 
 
 def calibrated_judge(store: Store, target: CalibrationTarget) -> Judge:
@@ -136,7 +136,7 @@ def calibration_problems(store: Store, target: CalibrationTarget) -> tuple[str, 
     if text is None:
         return ()
     found = try_read(None, Calibration.from_json, text).value
-    misfit = None if found is None else target.misfit(found)
+    misfit = None if found is None else target.reason_not_used(found)
     if found is not None and misfit is None and try_read(None, target.with_probabilities, found).error is None:
         return ()
     return (misfit or "the stored calibration cannot be read and is not used: run calibrate() again",)

@@ -65,20 +65,20 @@ def read_artifact(path: Path) -> Quantized:
         data = path.read_bytes()
         start = LENGTH_BYTES + int.from_bytes(data[:LENGTH_BYTES], "little")
         header = orjson.loads(data[LENGTH_BYTES:start])
-        found = {name: _tensor(header[name], memoryview(data)[start:], *kind) for name, kind in TENSORS.items()}
+        found = {name: _read_tensor(header[name], memoryview(data)[start:], *kind) for name, kind in TENSORS.items()}
     except (OSError, ValueError, LookupError, TypeError) as error:
-        raise _unreadable(path, error) from error
+        raise _unreadable_error(path, error) from error
     return Quantized(found["vectors"], found["scale"])
 
 
-def _tensor(entry: Mapping[str, Any], body: memoryview, name: str, dtype: np.dtype[Any]) -> NDArray[Any]:
+def _read_tensor(entry: Mapping[str, Any], body: memoryview, name: str, dtype: np.dtype[Any]) -> NDArray[Any]:
     first, end = entry["data_offsets"]
     if entry["dtype"] != name or end > len(body):
         raise ValueError(f"a tensor is {entry!r}, expected {name} within {len(body)} bytes")
     return np.frombuffer(body[first:end], dtype).reshape(entry["shape"])
 
 
-def _unreadable(path: Path, error: Exception) -> EmbedderError:
+def _unreadable_error(path: Path, error: Exception) -> EmbedderError:
     return EmbedderError(
         f"the embedding that evimem ships cannot be read from {str(path)!r}: {error}; install evimem again",
         retryable=False,
@@ -116,7 +116,7 @@ class WordPiece:
         numbers: list[int] = []
         known = self._known
         for word in split_words(text):
-            numbers += known.get(word) or self._learn(word)
+            numbers += known.get(word) or self._split_and_cache(word)
         return numbers
 
     def tokens(self, text: str) -> list[str]:
@@ -135,7 +135,7 @@ class WordPiece:
         """Drop the words that were split before: they are kept to split them faster."""
         self._known.clear()
 
-    def _learn(self, word: str) -> tuple[int, ...]:
+    def _split_and_cache(self, word: str) -> tuple[int, ...]:
         # BERT reads a word of over 100 characters as unknown.
         if len(word) > 100:  # never kept: its length is the writer's choice
             return (self.unknown,)
@@ -252,7 +252,7 @@ def _shipped_wordpiece() -> WordPiece:
     try:
         return WordPiece.load(path)
     except (OSError, ValueError) as error:
-        raise _unreadable(path, error) from error
+        raise _unreadable_error(path, error) from error
 
 
 def _renew_lock() -> None:

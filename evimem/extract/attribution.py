@@ -17,30 +17,30 @@ MAX_SENTENCES = 24  # that are read of a short turn
 _FENCE = ("```", "~~~")
 _PLACEHOLDER = re.compile(r"\[[^\]\n]{2,40}\]|\{[^}\n]{1,40}\}|<[^>\n]{1,40}>|_{3,}")
 _SALUTATION = re.compile(
-    rf"\s*(?:{ENGLISH.any_of('small_talk.formal_salutations')}\b[^!?\n]{{0,60}}"
-    rf"|{ENGLISH.any_of('small_talk.salutations')}\b[^.?\n]{{0,30}}[,:!])\s*$",
+    rf"\s*(?:{ENGLISH.any_of_source('small_talk.formal_salutations')}\b[^!?\n]{{0,60}}"
+    rf"|{ENGLISH.any_of_source('small_talk.salutations')}\b[^.?\n]{{0,30}}[,:!])\s*$",
     re.IGNORECASE,
 )
-_SIGN_OFF = re.compile(rf"\s*{ENGLISH.any_of('small_talk.sign_offs')}\b[^.?\n]{{0,30}}$", re.IGNORECASE)
+_SIGN_OFF = re.compile(rf"\s*{ENGLISH.any_of_source('small_talk.sign_offs')}\b[^.?\n]{{0,30}}$", re.IGNORECASE)
 # "Rewrite this:", "Here is my cover letter:"; the text that follows is passed on, not said
-_PASSED_ON = re.compile(rf"\b{ENGLISH.any_of('small_talk.passed_on')}\b[^.!?:\n]{{0,60}}:\s*", re.IGNORECASE)
+_PASSED_ON = re.compile(rf"\b{ENGLISH.any_of_source('small_talk.passed_on')}\b[^.!?:\n]{{0,60}}:\s*", re.IGNORECASE)
 # "Write a diary entry for a pirate. I live in Tortuga.", "Let's say I'm fifty": the text that follows is about no
 # participant
 _MADE_UP = re.compile(
-    rf"(?:^|(?<=[.!?:\n]))[^\w\n.!?:]{{0,8}}(?=\w)(?:{ENGLISH.any_of('small_talk.polite_leads')}\W{{1,8}}){{0,4}}"
-    rf"(?:{ENGLISH.any_of('small_talk.writes')}\b[^.!?\n]{{0,80}}?\b{ENGLISH.any_of('small_talk.invented')}"
-    rf"|{ENGLISH.any_of('small_talk.supposes')})\b",
+    rf"(?:^|(?<=[.!?:\n]))[^\w\n.!?:]{{0,8}}(?=\w)(?:{ENGLISH.any_of_source('small_talk.polite_leads')}\W{{1,8}}){{0,4}}"
+    rf"(?:{ENGLISH.any_of_source('small_talk.writes')}\b[^.!?\n]{{0,80}}?\b{ENGLISH.any_of_source('small_talk.invented')}"
+    rf"|{ENGLISH.any_of_source('small_talk.supposes')})\b",
     re.IGNORECASE,
 )
-_TAKEN_BACK = re.compile(rf"\b{ENGLISH.any_of('small_talk.takes_back')}\b", re.IGNORECASE)
+_TAKEN_BACK = re.compile(rf"\b{ENGLISH.any_of_source('small_talk.takes_back')}\b", re.IGNORECASE)
 # "Bob: I live in Perth": a line of a pasted dialogue
 _CAPITALIZED = r"[A-Z\u00c0-\u00de][\w.'\u2019-]*"
 _LABELLED = re.compile(rf"\s*[*_]{{0,2}}(?:{_CAPITALIZED}(?: {_CAPITALIZED}){{0,2}}|me|you):(?=[*_\s]*\S)")
 # "This is Eric's uncle", "Mira's brother here": somebody else is at the keyboard
-_RELATIVE = rf"(?:\w+['\u2019]s|his|her|their) {ENGLISH.any_of('people.named')}"
+_RELATIVE = rf"(?:\w+['\u2019]s|his|her|their) {ENGLISH.any_of_source('people.named')}"
 _ANOTHER_WRITES = re.compile(
-    rf"(?:^|(?<=[.!?\n,] )|(?<=\n))(?:{ENGLISH.any_of('small_talk.polite_leads')}\W{{1,4}}){{0,3}}"
-    rf"(?:{ENGLISH.any_of('small_talk.another_writes')}\b|(?:this is|it's|it is|i'm|i am) {_RELATIVE}\b"
+    rf"(?:^|(?<=[.!?\n,] )|(?<=\n))(?:{ENGLISH.any_of_source('small_talk.polite_leads')}\W{{1,4}}){{0,3}}"
+    rf"(?:{ENGLISH.any_of_source('small_talk.another_writes')}\b|(?:this is|it's|it is|i'm|i am) {_RELATIVE}\b"
     rf"|{_RELATIVE} (?:here|speaking|typing|writing)\b)",
     re.IGNORECASE,
 )
@@ -51,7 +51,7 @@ _STAGES, _ENDS_STAGING, _DISOWNS = (
 )
 TURNS_AFTER = 4  # in which it is looked for whether that is taken back
 _PAUSE = timedelta(hours=1)  # that ends a role-play
-_FIRST_PERSON = re.compile(rf"\b{ENGLISH.any_of('grammar.spoken_first_person')}\b", re.IGNORECASE)
+_FIRST_PERSON = re.compile(rf"\b{ENGLISH.any_of_source('grammar.spoken_first_person')}\b", re.IGNORECASE)
 _ACT = re.compile("\\b(?:I|We)(?:['\u2019]ve| have)?(?: just| already| also| now)? ([a-z]{2,20})")
 _MAY_PASS_ON = re.compile('[\n:"\u201c]')
 _QUOTE_MARKS = re.compile('["\u201c\u201d]')
@@ -61,7 +61,7 @@ _Place = Literal["own", "code", "letter", "signature", "announced", "text"]
 _EMPTY_LINES = re.compile("\n{4,}")
 
 
-def own_sentences(text: str) -> list[tuple[int, int]]:
+def find_own_sentences(text: str) -> list[tuple[int, int]]:
     """Return the ranges of the sentences that a speaker says themselves, at most those that are worth reading.
 
     A short turn gives up to `MAX_SENTENCES`; each `PER_SENTENCE` characters more give another. Sentences that are left
@@ -69,21 +69,21 @@ def own_sentences(text: str) -> list[tuple[int, int]]:
     """
     # At most 1,000 characters of a sentence are read.
     found = [(start, min(end, start + 1000)) for start, end in sentences(text)]
-    found = outside(found, passed_on(text))
+    found = ranges_outside(found, find_passed_on_ranges(text))
     # A long turn has one sentence more for each 2,000 characters.
     most = MAX_SENTENCES + len(text) // 2000
-    return found if len(found) <= most else _chosen(text, found, most)
+    return found if len(found) <= most else _limit_sentences(text, found, most)
 
 
-def own_acts(text: str) -> list[tuple[int, int]]:
+def find_own_acts(text: str) -> list[tuple[int, int]]:
     """Return the ranges of the own sentences in which "I" did something, for a speaker whose advice is no fact."""
     places = [found.start() for found in _ACT.finditer(text) if _is_past(found.group(1))]
     if places:
-        quoted = _quotations(text)
+        quoted = _find_quotations(text)
         places = [place for place in places if not any(start <= place < end for start, end in quoted)]
     if not places:
         return []
-    return [(start, end) for start, end in own_sentences(text) if any(start <= place < end for place in places)]
+    return [(start, end) for start, end in find_own_sentences(text) if any(start <= place < end for place in places)]
 
 
 def _is_past(word: str) -> bool:
@@ -92,7 +92,7 @@ def _is_past(word: str) -> bool:
     return TAGS.get(word, "") in (Tag.PAST, Tag.PAST_OR_PARTICIPLE, Tag.PARTICIPLE) or word.endswith("ed")
 
 
-def _chosen(text: str, found: Sequence[tuple[int, int]], most: int) -> list[tuple[int, int]]:
+def _limit_sentences(text: str, found: Sequence[tuple[int, int]], most: int) -> list[tuple[int, int]]:
     own = [each for each in found if text[each[1] - 1] != "?" and _FIRST_PERSON.search(text, *each)][:most]
     if len(own) < most:
         kept = set(own)
@@ -100,7 +100,7 @@ def _chosen(text: str, found: Sequence[tuple[int, int]], most: int) -> list[tupl
     return sorted(own)
 
 
-def outside(found: Iterable[tuple[int, int]], left_out: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def ranges_outside(found: Iterable[tuple[int, int]], left_out: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return the ranges that begin in none of those left out, up to one that ends them; both are in order."""
     kept = []
     at = 0
@@ -113,9 +113,9 @@ def outside(found: Iterable[tuple[int, int]], left_out: Sequence[tuple[int, int]
     return kept
 
 
-def passed_on(text: str) -> list[tuple[int, int]]:
+def find_passed_on_ranges(text: str) -> list[tuple[int, int]]:
     """Return the ranges of a text that are not the speaker's own statements, in order."""
-    found = [*_quotations(text), *_lines_passed_on(text)] if _MAY_PASS_ON.search(text) else []
+    found = [*_find_quotations(text), *_lines_passed_on(text)] if _MAY_PASS_ON.search(text) else []
     for nobodys in (_MADE_UP.search(text), _ANOTHER_WRITES.search(text), _STAGES.search(text)):
         if nobodys is not None:
             found.append((nobodys.start(), len(text)))
@@ -123,7 +123,7 @@ def passed_on(text: str) -> list[tuple[int, int]]:
     return merge_ranges(found)
 
 
-def is_nobodys(turn: Turn, dialogue: Sequence[Turn]) -> bool:
+def has_unclear_speaker(turn: Turn, dialogue: Sequence[Turn]) -> bool:
     """Return whether the turns around one leave it open who speaks in it; unsure words have no speaker.
 
     A role-play, a dictation or somebody else at the keyboard lasts for the next turns of the same speaker until it is
@@ -145,7 +145,7 @@ def is_nobodys(turn: Turn, dialogue: Sequence[Turn]) -> bool:
     return False
 
 
-def _quotations(text: str) -> list[tuple[int, int]]:
+def _find_quotations(text: str) -> list[tuple[int, int]]:
     """Return the text between quotation marks, within a paragraph; a mark that is never closed quotes nothing.
 
     A sentence may open with a title, but a text that opens with a quoted sentence is not the speaker's own.
@@ -162,7 +162,7 @@ def _quotations(text: str) -> list[tuple[int, int]]:
     return found
 
 
-def _lines(text: str) -> Iterator[tuple[int, str]]:
+def _iter_lines(text: str) -> Iterator[tuple[int, str]]:
     """Yield where each line begins, and the line; of a run of empty lines two, since a further one changes nothing."""
     at = 0
     for run in (*_EMPTY_LINES.finditer(text), None):
@@ -178,7 +178,7 @@ def _lines_passed_on(text: str) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     place: _Place = "own"
     said_before = False
-    for start, line in _lines(text):
+    for start, line in _iter_lines(text):
         end = start + len(line)
         place, is_passed_on = _read_line(line, place, said_before=said_before)
         if is_passed_on:

@@ -39,7 +39,7 @@ def label_fact(turn: Turn, label: Label) -> Fact:
     return Fact(identity, turn.id, label.topic, label.tag, keywords, None, span, LABEL, OF_A_MODEL)
 
 
-def label_in(facts: Iterable[Fact]) -> Label:
+def read_label(facts: Iterable[Fact]) -> Label:
     """Return the label among the facts of a turn; an empty one where no model has labelled it."""
     kept = next((fact for fact in facts if fact.kind == LABEL), None)
     if kept is None:
@@ -55,26 +55,26 @@ class LabelNames:
         self._tags: list[str] = []
         self._keywords: list[str] = []
 
-    def join(self, turn: Turn, facts: Iterable[Fact]) -> tuple[Fact, ...]:
+    def unify_label(self, turn: Turn, facts: Iterable[Fact]) -> tuple[Fact, ...]:
         """Return the facts of a turn, its label in the names that the labels before it have."""
         found = tuple(facts)
-        label = label_in(found)
+        label = read_label(found)
         if label == Label():
             return found
-        keywords = tuple(dict.fromkeys(_join(one, self._keywords) for one in label.keywords))
-        joined = Label(_join(label.topic, self._topics), _join(label.tag, self._tags), keywords)
+        keywords = tuple(dict.fromkeys(_reuse_known_name(one, self._keywords) for one in label.keywords))
+        joined = Label(_reuse_known_name(label.topic, self._topics), _reuse_known_name(label.tag, self._tags), keywords)
         return (*(fact for fact in found if fact.kind != LABEL), label_fact(turn, joined))
 
 
-def _join(name: str, known: list[str]) -> str:
+def _reuse_known_name(name: str, known: list[str]) -> str:
     """Return the known name of the same words, else the name itself, which is known from now on."""
-    found = canonical(name, known)
+    found = find_known_name(name, known)
     if found and found not in known:
         known.append(found)
     return found
 
 
-def canonical(name: str, known: Iterable[str]) -> str:
+def find_known_name(name: str, known: Iterable[str]) -> str:
     """Return the known name that has the same words, whatever their form; the name itself where none has.
 
     >>> canonical("tournament victories", ["family visit", "Tournament victory"])

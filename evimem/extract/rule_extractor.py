@@ -13,8 +13,8 @@ from ..protocols import Extractor
 from ..times import Conventions, DateOrder, Weekday
 from ..types.stored import BY_RULE
 from ..types.values import Fact, Granularity, TimeSpan, Turn
-from .statements import fact_id, read
-from .turn_facts import facts_of
+from .statements import fact_id, read_statements
+from .turn_facts import extract_facts
 
 # The extractors of evimem find at most 16 (rules) and 32 (LLM) facts a turn, with parts of at most some 2,500
 # characters; a custom extractor may go beyond them up to these bounds.
@@ -50,10 +50,10 @@ class RuleExtractor:
 
         A span is a half-open range of characters of the turn's text, or of its caption for a fact of kind image.
         """
-        return facts_of(turn, self.conventions, read, self.name)
+        return extract_facts(turn, self.conventions, read_statements, self.name)
 
 
-def conventions_of(extractor: Extractor) -> Conventions:
+def extractor_conventions(extractor: Extractor) -> Conventions:
     """Return the conventions by which an extractor reads times: the usual things for one of another kind."""
     conventions: Conventions = getattr(extractor, "conventions", Conventions())
     return conventions
@@ -74,13 +74,13 @@ class BoundedExtractor:
     @property
     def conventions(self) -> Conventions:
         """The conventions of the extractor inside and, where it has none, of the memory."""
-        own = conventions_of(self.inner)
+        own = extractor_conventions(self.inner)
         return replace(self.memory, weekday=own.weekday, date_order=own.date_order or self.memory.date_order)
 
     def extract(self, turn: Turn) -> tuple[Fact, ...]:
         """Return the first MAX_FACTS facts of a turn that can be stored and exported."""
         found = (replace(fact, id=content_id(fact)) for fact in self.inner.extract(turn))
-        sound = {fact.id: fact for fact in found if fact_fault(fact, turn) is None}
+        sound = {fact.id: fact for fact in found if find_fact_fault(fact, turn) is None}
         return tuple(sound.values())[:MAX_FACTS]
 
 
@@ -89,7 +89,7 @@ def content_id(fact: Fact) -> str:
     return fact_id(fact.turn_id, fact.extractor, fact.span, fact.subject, fact.predicate, fact.object)
 
 
-def fact_fault(fact: Fact, turn: Turn) -> str | None:
+def find_fact_fault(fact: Fact, turn: Turn) -> str | None:
     """Return the fault of a fact of a turn and the expected form, or None for a fact that can be stored."""
     if fact.turn_id != turn.id:
         return f"its turn_id is {fact.turn_id[:40]!r}; expected the id of the turn on the same line, {turn.id[:40]!r}"
@@ -107,14 +107,14 @@ def fact_fault(fact: Fact, turn: Turn) -> str | None:
     expected = content_id(fact)
     if fact.id != expected:
         return f"its id is {fact.id[:40]!r}; expected {expected!r}, the digest of its content"
-    return None if fact.event is None else _event_fault(fact.event, turn)
+    return None if fact.event is None else _find_event_fault(fact.event, turn)
 
 
 def _is_label(label: str) -> bool:
     return 0 < len(label) <= MAX_LABEL and not any("\ud800" <= character <= "\udfff" for character in label)
 
 
-def _event_fault(event: TimeSpan, turn: Turn) -> str | None:
+def _find_event_fault(event: TimeSpan, turn: Turn) -> str | None:
     if event.granularity not in _GRANULARITIES:
         return f"the granularity of its event is {event.granularity[:40]!r}; expected one of {sorted(_GRANULARITIES)}"
     if len(event.text) > MAX_PART:

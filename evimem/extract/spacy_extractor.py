@@ -10,9 +10,9 @@ from ..errors import MissingExtra
 from ..lang import ENGLISH
 from ..times import Conventions, DateOrder, Weekday
 from ..types.values import Fact, Turn
-from .statements import ClauseSpan, Statement, Voice, read, statements_from
-from .tagging import Tag, Tagged, TagSet, letters, tag_set
-from .turn_facts import facts_of
+from .statements import ClauseSpan, Statement, Voice, read_statements, statements_from
+from .tagging import Tag, Tagged, TagSet, tag_letters, tag_set
+from .turn_facts import extract_facts
 
 try:
     from spacy.language import Language
@@ -48,20 +48,24 @@ class SpacyExtractor:
 
     def extract(self, turn: Turn) -> tuple[Fact, ...]:
         """Return the facts of a turn in the order of their spans; none for one that only asks, greets or reacts."""
-        return facts_of(turn, self.conventions, self._read, self.name)
+        return extract_facts(turn, self.conventions, self._read_statements, self.name)
 
-    def _read(self, sentence: Tagged, voice: Voice, limit: int | None, whom: str) -> list[Statement]:
+    def _read_statements(self, sentence: Tagged, voice: Voice, limit: int | None, whom: str) -> list[Statement]:
         if not sentence.words:
             return []
         start, end = sentence.ranges[0][0], sentence.ranges[-1][1]
         doc = self._nlp(_SURROGATES.sub("\ufffd", sentence.text[start:end]))
         if not doc.has_annotation("DEP"):
-            return read(sentence, voice, limit, whom)
+            return read_statements(sentence, voice, limit, whom)
         parse = _Parse(doc, sentence, start)
         sentence = sentence._replace(tags=parse.tags())
         tags = sentence.tags if limit is None else sentence.tags[:limit]
         found = [clause for clause in parse.clauses() if clause.end <= len(tags)]
-        return statements_from(sentence, tags, found, voice, whom) if found else read(sentence, voice, limit, whom)
+        return (
+            statements_from(sentence, tags, found, voice, whom)
+            if found
+            else read_statements(sentence, voice, limit, whom)
+        )
 
 
 class _Parse:
@@ -73,7 +77,7 @@ class _Parse:
         self._offset = offset
         self._starts = [start for start, _ in sentence.ranges]
 
-    def _at(self, token: Token) -> int:
+    def _token_index(self, token: Token) -> int:
         """Return the index of our token that contains the first character of a token of the parse."""
         return max(bisect_right(self._starts, self._offset + token.idx) - 1, 0)
 
@@ -81,7 +85,7 @@ class _Parse:
         """Return our tags, corrected by the parts of speech and the entities."""
         tags = list(self._sentence.tags)
         for token in self._doc:
-            at = self._at(token)
+            at = self._token_index(token)
             is_verb = tags[at] in tag_set("FULL_VERBS AUXILIARIES")
             if token.pos_ == "VERB" and not is_verb:
                 tags[at] = _BY_TAG.get(token.tag_, Tag.BASE)
@@ -89,9 +93,9 @@ class _Parse:
                 tags[at] = _BY_POS[token.pos_]
         for entity in self._doc.ents:
             for token in entity:
-                at = self._at(token)
+                at = self._token_index(token)
                 if (
-                    tags[at] not in letters("TIME POSSESSIVE PREPOSITION TO END COMMA BREAK")
+                    tags[at] not in tag_letters("TIME POSSESSIVE PREPOSITION TO END COMMA BREAK")
                     and token.text[:1].isupper()
                 ):
                     tags[at] = Tag.NAME
@@ -102,44 +106,50 @@ class _Parse:
         found: list[tuple[ClauseSpan, bool]] = []
         heads: list[Token] = []
         for token in self._doc:
-            clause = self._clause(token, heads)
+            clause = self._make_clause(token, heads)
             if clause is not None and _is_whole(clause):
                 found.append((clause, _is_asserted(token)))
                 heads.append(token)
         found.sort(key=lambda item: item[0].verb)
-        return [one for one, asserted in found if asserted and not any(_within(one, other) for other, _ in found)]
+        return [
+            one for one, asserted in found if asserted and not any(_is_within_subject(one, other) for other, _ in found)
+        ]
 
-    def _clause(self, token: Token, heads: Sequence[Token]) -> ClauseSpan | None:
+    def _make_clause(self, token: Token, heads: Sequence[Token]) -> ClauseSpan | None:
         """Return the clause whose head is this token: with a subject, sharing one, or (at the start) without one."""
         subject = next((child for child in token.lefts if child.dep_ in _SUBJECTS), None)
         if subject is not None:
-            verb = self._at(self._doc[subject.right_edge.i + 1]) if subject.right_edge.i < token.i else self._at(token)
-            return ClauseSpan("main", self._at(subject.left_edge), verb, self._end(token))
+            verb = (
+                self._token_index(self._doc[subject.right_edge.i + 1])
+                if subject.right_edge.i < token.i
+                else self._token_index(token)
+            )
+            return ClauseSpan("main", self._token_index(subject.left_edge), verb, self._verb_group_end(token))
         if token.dep_ == "conj" and token.head in heads and _is_verb(token):
-            first = self._first(token)
-            return ClauseSpan("shared", first, first, self._end(token))
+            first = self._first_verb_token(token)
+            return ClauseSpan("shared", first, first, self._verb_group_end(token))
         opens = all(child.dep_ in _BEFORE_VERB for child in token.lefts)
         if token.dep_ == "ROOT" and token.tag_ in ("VBD", "VBN", "VBG") and opens:
-            first = self._first(token)
-            return ClauseSpan("dropped", first, first, self._end(token))
+            first = self._first_verb_token(token)
+            return ClauseSpan("dropped", first, first, self._verb_group_end(token))
         return None
 
-    def _first(self, token: Token) -> int:
+    def _first_verb_token(self, token: Token) -> int:
         within = [child for child in token.lefts if child.dep_ in _WITHIN_VERB - {"mark", "advmod"}]
-        return min([self._at(token), *(self._at(child) for child in within)])
+        return min([self._token_index(token), *(self._token_index(child) for child in within)])
 
-    def _end(self, token: Token) -> int:
+    def _verb_group_end(self, token: Token) -> int:
         """Return where a verb group ends: after its copula, or its last infinitive: "wants to learn"."""
         copula = [child.i for child in token.lefts if child.dep_ == "cop"]
         if copula:
             last = max(copula)
             while last + 1 < token.i and self._doc[last + 1].dep_ in ("neg", "aux"):
                 last += 1
-            return self._at(self._doc[last]) + 1
+            return self._token_index(self._doc[last]) + 1
         last_verb = token
         for verb in _infinitives(token):
             last_verb = verb
-        return self._at(last_verb) + 1
+        return self._token_index(last_verb) + 1
 
 
 def _is_asserted(token: Token) -> bool:
@@ -172,6 +182,6 @@ def _is_whole(clause: ClauseSpan) -> bool:
     return (clause.subject < clause.verb if clause.role == "main" else True) and clause.verb < clause.end
 
 
-def _within(clause: ClauseSpan, other: ClauseSpan) -> bool:
+def _is_within_subject(clause: ClauseSpan, other: ClauseSpan) -> bool:
     """Return whether a clause is part of another's subject: "The man who lives upstairs plays"."""
     return clause is not other and other.subject <= clause.subject and clause.end <= other.verb

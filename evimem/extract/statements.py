@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 from ..lang import ENGLISH
 from ..types.values import Fact
-from .tagging import TAGS, Tag, Tagged, TagSet, guess, lemma, letters, tag_pattern, tag_set, third_person
+from .tagging import TAGS, Tag, Tagged, TagSet, guess_tag, lemma, tag_letters, tag_pattern, tag_set, third_person
 
 Role = Literal["main", "shared", "dropped"]
 Kind = Literal["event", "state", "opinion", "image"]
@@ -81,15 +81,15 @@ _TIME_AFTER = re.compile(
     )
 )
 _WITHIN = frozenset(
-    letters(
+    tag_letters(
         "NOUN_PHRASE DETERMINERS PREPOSITION PREPOSITION_OR_CONJUNCTION TO TIME PARTICLE ADVERB APOSTROPHE "
         "PAST_OR_PARTICIPLE BASES LIKE SYMBOL"
     )
 )
 _INSERTED = re.compile(tag_pattern("COMMA QUESTION_WORD [^ COMMA END]+ COMMA [DETERMINERS NOUNS]"))
 """What stands inside an object that goes on after it: "my mother, who turned seventy, a camera"."""
-_FOLDED = letters("PREPOSITION TO")
-_HEAD = letters("FULL_VERBS")
+_FOLDED = tag_letters("PREPOSITION TO")
+_HEAD = tag_letters("FULL_VERBS")
 
 
 class ClauseSpan(NamedTuple):
@@ -101,7 +101,7 @@ class ClauseSpan(NamedTuple):
     end: int
 
 
-def read(sentence: Tagged, voice: Voice, limit: int | None = None, whom: str = "") -> list[Statement]:
+def read_statements(sentence: Tagged, voice: Voice, limit: int | None = None, whom: str = "") -> list[Statement]:
     """Return the sure statements of a sentence (its first `limit` tokens) in order; `whom` is the "he" of its start."""
     tags = sentence.tags if limit is None else sentence.tags[:limit]
     return statements_from(sentence, tags, list(find_clauses(tags)), voice, whom)
@@ -122,38 +122,38 @@ def statements_from(
     words = sentence.words[: len(tags)]
     if (
         not ENGLISH["statements.unsure"].isdisjoint(words)
-        or tags.lstrip(letters("ADVERB INTERJECTION SYMBOL COMMA SO AND"))[:1] == Tag.QUESTION_WORD
+        or tags.lstrip(tag_letters("ADVERB INTERJECTION SYMBOL COMMA SO AND"))[:1] == Tag.QUESTION_WORD
     ):
         return []
-    silent = _reported_from(words, tags)
+    silent = _find_reporting_verb(words, tags)
     found: list[Statement] = []
     before: ClauseSpan | None = None
     subject = ""
     for place, clause in enumerate(clauses):
         if clause.verb > silent:
             break
-        if clause.role == "shared" and (before is None or not _shares(tags, clause, before)):
+        if clause.role == "shared" and (before is None or not _shares_subject(tags, clause, before)):
             continue
         if tags[clause.subject] == Tag.THIRD_PERSON:
             meant = subject if subject != voice.name else ""
-            subject = (meant or whom) if is_called(words[clause.subject], meant or whom) else ""
+            subject = (meant or whom) if may_refer_to(words[clause.subject], meant or whom) else ""
         elif clause.role != "shared":
-            subject = _subject(sentence, tags, clause, voice)
+            subject = _find_subject(sentence, tags, clause, voice)
         before = clause if subject else None
         end = clauses[place + 1].subject if place + 1 < len(clauses) else len(tags)
-        made = _statement(sentence, tags[:end], clause, subject, voice) if subject else None
+        made = _make_statement(sentence, tags[:end], clause, subject, voice) if subject else None
         if made is not None:
             found.append(made)
     return found
 
 
-def is_called(pronoun: str, whom: str) -> bool:
+def may_refer_to(pronoun: str, whom: str) -> bool:
     """Return whether "he" or "she" may be somebody: not a sister, nor a husband, of the other kind."""
     other = {"he": _WOMEN, "she": _MEN}.get(pronoun)
     return other is not None and other.isdisjoint(whom.casefold().split())
 
 
-def _reported_from(words: Sequence[str], tags: str) -> int:
+def _find_reporting_verb(words: Sequence[str], tags: str) -> int:
     """Return the token of the first verb of saying, thinking or wishing: the words after it are not stated."""
     verbs = (
         place
@@ -163,19 +163,19 @@ def _reported_from(words: Sequence[str], tags: str) -> int:
     return next(verbs, len(tags))
 
 
-def _shares(tags: str, clause: ClauseSpan, before: ClauseSpan) -> bool:
+def _shares_subject(tags: str, clause: ClauseSpan, before: ClauseSpan) -> bool:
     """Return whether a verb without a subject has that of the clause before: its tense, and no other's between."""
-    return _tense(tags, before) == _tense(tags, clause) and tag_set("QUESTION_WORD PERSONS IT THAT THERE").isdisjoint(
-        tags[before.end : clause.subject]
-    )
+    return _is_past_tense(tags, before) == _is_past_tense(tags, clause) and tag_set(
+        "QUESTION_WORD PERSONS IT THAT THERE"
+    ).isdisjoint(tags[before.end : clause.subject])
 
 
-def _tense(tags: str, clause: ClauseSpan) -> bool:
+def _is_past_tense(tags: str, clause: ClauseSpan) -> bool:
     """Return whether a verb group is in the past."""
     return tags[clause.verb : clause.end].strip(TagSet.QUALIFIERS)[:1] in tuple(TagSet.PASTS)
 
 
-def _subject(sentence: Tagged, tags: str, clause: ClauseSpan, voice: Voice) -> str:
+def _find_subject(sentence: Tagged, tags: str, clause: ClauseSpan, voice: Voice) -> str:
     """Return the subject of a clause; nothing where it is not sure."""
     words, start = sentence.words, clause.subject
     opener = words[start - 1] if start else ""
@@ -200,27 +200,27 @@ def _subject(sentence: Tagged, tags: str, clause: ClauseSpan, voice: Voice) -> s
     return voice.subject(sentence, clause.subject, clause.verb).rstrip(",")
 
 
-def _statement(sentence: Tagged, tags: str, clause: ClauseSpan, subject: str, voice: Voice) -> Statement | None:
+def _make_statement(sentence: Tagged, tags: str, clause: ClauseSpan, subject: str, voice: Voice) -> Statement | None:
     group, said = tags[clause.verb : clause.end], sentence.words[clause.verb : clause.end]
     verb = next((lemma(word) for word, tag in zip(reversed(said), reversed(group), strict=True) if tag in _HEAD), "be")
-    thing = _object(sentence, tags, clause) if _is_so(verb, said, group) else None
+    thing = _find_object(sentence, tags, clause) if _asserts_fact(verb, said, group) else None
     if thing is None or not _is_whole(sentence, tags, clause, verb, thing):
         return None
     predicate = voice.predicate(sentence, clause.verb, thing.start, first=subject == voice.name)
-    kind = _kind(verb, group, said)
+    kind = _fact_kind(verb, group, said)
     if not predicate or (kind == "event" and Tag.NOT in group):
         return None  # an event that did not happen may have an adverb of how it did not
     ranges = sentence.ranges
-    last = len(tags[: max(thing.stop, clause.end)].rstrip(letters("COMMA AND")))
+    last = len(tags[: max(thing.stop, clause.end)].rstrip(tag_letters("COMMA AND")))
     span = (ranges[clause.subject][0], ranges[last - 1][1])
-    scope = (ranges[_time_before(tags, clause.subject)][0], ranges[len(tags) - 1][1])
+    scope = (ranges[_find_leading_time(tags, clause.subject)][0], ranges[len(tags) - 1][1])
     words = voice.phrase(sentence, thing.start, thing.end)
     way = sentence.words[thing.start - 1] if clause.end < thing.start and tags[thing.start - 1] in _FOLDED else ""
-    now = _goes_on(group, said)
+    now = _is_present_description(group, said)
     return Statement(subject, predicate, words, span, scope, kind, clause.role == "dropped", verb, way, now)
 
 
-def _is_so(verb: str, said: Sequence[str], group: str) -> bool:
+def _asserts_fact(verb: str, said: Sequence[str], group: str) -> bool:
     """Return whether a verb group states that something is so: not that it may be, nearly was, or is said."""
     if Tag.MODAL in group and (said[0] not in ("can", "ca") or verb not in _ABLE):
         return False
@@ -238,12 +238,12 @@ class _Object(NamedTuple):
     stop: int
 
 
-def _object(sentence: Tagged, tags: str, clause: ClauseSpan) -> _Object | None:
-    stop = _end_of_object(sentence, tags, clause.end)
+def _find_object(sentence: Tagged, tags: str, clause: ClauseSpan) -> _Object | None:
+    stop = _find_object_end(sentence, tags, clause.end)
     # An object of more than 24 tokens is a story.
     if stop is None or stop - clause.end > 24:
         return None
-    end = _without_time(tags, clause.end, stop)
+    end = _object_end_before_time(tags, clause.end, stop)
     while end > clause.end and (
         sentence.words[end - 1] in ENGLISH["grammar.closing_words"]
         or tags[end - 1] in tag_set("COMMA ADVERB SYMBOL AND")
@@ -251,7 +251,7 @@ def _object(sentence: Tagged, tags: str, clause: ClauseSpan) -> _Object | None:
         end -= 1
     if end == clause.end and Tag.TIME in tags[clause.end : stop]:
         end = stop
-    return _Object(_object_from(tags, clause, end), end, stop)
+    return _Object(_find_object_start(tags, clause, end), end, stop)
 
 
 def _is_whole(sentence: Tagged, tags: str, clause: ClauseSpan, verb: str, thing: _Object) -> bool:
@@ -280,16 +280,16 @@ def _is_whole(sentence: Tagged, tags: str, clause: ClauseSpan, verb: str, thing:
     return not tag_set("NOUNS BASE_OR_NOUN S_FORM_OR_PLURAL GERUND TIME").isdisjoint(tags[start:end])
 
 
-def _kind(verb: str, group: str, said: Sequence[str]) -> Kind:
+def _fact_kind(verb: str, group: str, said: Sequence[str]) -> Kind:
     if verb in ENGLISH["statements.likes"]:
         return "opinion"
     if "did" in said:
         return "event"
-    is_present = group.strip(TagSet.QUALIFIERS)[-1:] in tuple(letters("S_FORM S_FORM_OR_PLURAL BASES HAVE BE"))
+    is_present = group.strip(TagSet.QUALIFIERS)[-1:] in tuple(tag_letters("S_FORM S_FORM_OR_PLURAL BASES HAVE BE"))
     return "state" if is_present or verb in ENGLISH["statements.lasting"] or "used" in said else "event"
 
 
-def _goes_on(group: str, said: Sequence[str]) -> bool:
+def _is_present_description(group: str, said: Sequence[str]) -> bool:
     """Return whether a verb group describes the present: "is moving", "has got"."""
     lead = len(group) - len(group.lstrip(TagSet.QUALIFIERS))
     if group[lead : lead + 1] == Tag.HAVE:
@@ -297,7 +297,7 @@ def _goes_on(group: str, said: Sequence[str]) -> bool:
     return group[lead : lead + 1] == Tag.BE and (said[lead] in ENGLISH["grammar.present_be"] or said[lead] == "'s")
 
 
-def _end_of_object(sentence: Tagged, tags: str, start: int) -> int | None:
+def _find_object_end(sentence: Tagged, tags: str, start: int) -> int | None:
     """Return where the object of a verb ends, None where it is unknown or goes on with words that are not read."""
     at, join = start, -1
     while at < len(tags):
@@ -326,7 +326,7 @@ def _end_of_object(sentence: Tagged, tags: str, start: int) -> int | None:
     return at
 
 
-def _without_time(tags: str, start: int, stop: int) -> int:
+def _object_end_before_time(tags: str, start: int, stop: int) -> int:
     """Return where an object ends before the time at its end."""
     for at in range(start, stop):
         if _TIME_AFTER.match(tags, at, stop):
@@ -334,7 +334,7 @@ def _without_time(tags: str, start: int, stop: int) -> int:
     return stop
 
 
-def _object_from(tags: str, clause: ClauseSpan, last: int) -> int:
+def _find_object_start(tags: str, clause: ClauseSpan, last: int) -> int:
     """Return where the object begins: after particles, and at most two prepositions."""
     at = clause.end
     while at < last and tags[at] == Tag.PARTICLE and tags[clause.end - 1] != Tag.BE:
@@ -345,10 +345,10 @@ def _object_from(tags: str, clause: ClauseSpan, last: int) -> int:
     return after if after < last else at
 
 
-def _time_before(tags: str, start: int) -> int:
+def _find_leading_time(tags: str, start: int) -> int:
     """Return where the time before a clause begins: "Last May," of "Last May, I moved"."""
     at = start
-    while at and tags[at - 1] in letters("TIME COMMA PREPOSITION DETERMINER ADVERB"):
+    while at and tags[at - 1] in tag_letters("TIME COMMA PREPOSITION DETERMINER ADVERB"):
         at -= 1
     return at if Tag.TIME in tags[at:start] else start
 
@@ -385,7 +385,7 @@ class Statement(NamedTuple):
     goes_on: bool = False
 
 
-def clean(text: str) -> str:
+def normalize_spaces(text: str) -> str:
     """Return text with single spaces and without unprintable characters: control, format and surrogate."""
     if text.isprintable():
         return " ".join(text.split()) if "  " in text else text.strip()
@@ -393,7 +393,7 @@ def clean(text: str) -> str:
 
 
 @lru_cache(maxsize=512)
-def voice_of(speaker: str) -> Voice:
+def make_voice(speaker: str) -> Voice:
     """Return the voice of a speaker."""
     return Voice(speaker)
 
@@ -404,7 +404,7 @@ class Voice:
     __slots__ = ("_owner", "_replaced", "name")
 
     def __init__(self, name: str) -> None:
-        self.name: str = clean(name) or "speaker"
+        self.name: str = normalize_spaces(name) or "speaker"
         owner = self._owner = self.name + ("'" if self.name.endswith("s") else "'s")
         self._replaced = {
             **dict.fromkeys(_FIRST_PERSON, self.name),
@@ -426,17 +426,17 @@ class Voice:
             new = self._replaced.get(words[index])
             if (
                 new is not None
-                and tags[index] not in letters("QUOTE NAME")
+                and tags[index] not in tag_letters("QUOTE NAME")
                 and words[index - 1 : index + 1] != ["of", "us"]
             ):
                 pieces += (sentence.text[kept : ranges[index][0]], new)
                 kept = ranges[index][1]
-        return clean("".join((*pieces, sentence.text[kept : ranges[end - 1][1]])))
+        return normalize_spaces("".join((*pieces, sentence.text[kept : ranges[end - 1][1]])))
 
     def subject(self, sentence: Tagged, start: int, end: int) -> str:
         """Return the subject in tokens [start, end), without the capital that only opens the sentence."""
         tags = sentence.tags
-        while start < end - 1 and tags[start] in letters("ADVERB INTERJECTION SYMBOL COMMA"):
+        while start < end - 1 and tags[start] in tag_letters("ADVERB INTERJECTION SYMBOL COMMA"):
             start += 1
         if end - start == 1 and tags[start] == Tag.FIRST_PERSON:
             return self.name
@@ -455,37 +455,39 @@ class Voice:
         finite = True
         for index in range(start, end):
             word, tag = words[index], tags[index]
-            if tag in letters("ADVERB SO TIME"):
+            if tag in tag_letters("ADVERB SO TIME"):
                 kept += [word] if word in ENGLISH["grammar.kept_adverbs"] else []
             elif tag == Tag.NOT:
                 kept.append("not" if word == "n't" else word)
             else:
                 if finite and word in ("'s", "'d"):
-                    word = _ambiguous(word, tag, words[index + 1 : end], tags[index + 1 : end])
-                elif finite and first and tag in letters("BASES NOUN"):
+                    word = _expand_ambiguous_contraction(word, tag, words[index + 1 : end], tags[index + 1 : end])
+                elif finite and first and tag in tag_letters("BASES NOUN"):
                     word = third_person(lemma(word))
                 else:
                     word = _spell_out(word, first=first and finite)
                 kept.append(word)
                 finite = False
-        return clean(" ".join(kept))
+        return normalize_spaces(" ".join(kept))
 
 
 def _spell_out(word: str, *, first: bool) -> str:
     return str((_THIRD_PERSON if first and word in _THIRD_PERSON else _SPELLED_OUT).get(word, word))
 
 
-def _ambiguous(word: str, tag: str, words: Sequence[str], tags: str) -> str:
+def _expand_ambiguous_contraction(word: str, tag: str, words: Sequence[str], tags: str) -> str:
     """Expand 's or 'd before the rest of its verb group."""
     verb = tags.lstrip(TagSet.QUALIFIERS)[:1]
     perfect = tag == Tag.HAVE or (
-        verb != "" and verb in letters("PARTICIPLES BE") and ENGLISH["grammar.stative_participles"].isdisjoint(words)
+        verb != ""
+        and verb in tag_letters("PARTICIPLES BE")
+        and ENGLISH["grammar.stative_participles"].isdisjoint(words)
     )
     return ("has" if perfect else "is") if word == "'s" else ("had" if perfect else "would")
 
 
-def class_of(fact: Fact) -> str:
+def fact_class(fact: Fact) -> str:
     """Return the class of a fact: the base of its verb, else its kind."""
     said = fact.predicate.casefold().split()
-    verbs = [word for word in said if (TAGS.get(word) or guess(word)) in TagSet.FULL_VERBS]
+    verbs = [word for word in said if (TAGS.get(word) or guess_tag(word)) in TagSet.FULL_VERBS]
     return lemma(verbs[0]) if verbs else "be" if said else fact.kind

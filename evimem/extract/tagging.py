@@ -1,7 +1,7 @@
 """A sentence as tokens with one tag each; the forms of English verbs and the tags of words.
 
 A tag is a letter, so that the grammar can be regular expressions over a sentence's string of tags. Other modules write
-tags by name: `Tag.MODAL`, `letters("MODAL BE")` for a set, `tag_pattern` for an expression.
+tags by name: `Tag.MODAL`, `tag_letters("MODAL BE")` for a set, `tag_pattern` for an expression.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ _LETTERS: dict[str, str] = {
 
 
 @cache
-def letters(names: str) -> str:
+def tag_letters(names: str) -> str:
     """Return the letters of tags and sets of tags: "BE HAVE" -> "bh". Raise KeyError for an unknown name."""
     return "".join(_LETTERS[name] for name in names.split())
 
@@ -125,7 +125,7 @@ def letters(names: str) -> str:
 @cache
 def tag_set(names: str) -> frozenset[str]:
     """Return tags and sets of tags as one set of letters. Raise KeyError for an unknown name."""
-    return frozenset(letters(names))
+    return frozenset(tag_letters(names))
 
 
 def tag_pattern(pattern: str) -> str:
@@ -140,12 +140,12 @@ def _expand(part: str) -> str:
     if part.isspace() or part[0] == "#":
         return ""
     if part[0] == "[":
-        return f"[{'^' * (part[1] == '^')}{letters(part.strip('[]^'))}]"
+        return f"[{'^' * (part[1] == '^')}{tag_letters(part.strip('[]^'))}]"
     found = _LETTERS[part]
     return f"[{found}]" if len(found) > 1 else re.escape(found)
 
 
-def _doubles(base: str) -> bool:
+def _doubles_last_letter(base: str) -> bool:
     """Return whether -ed and -ing double the last letter: stop, stopped."""
     if len(base) < 3 or base[-1] in _VOWELS or base[-1] in _NOT_DOUBLED or base[-2] not in _VOWELS:
         return False
@@ -163,13 +163,13 @@ def third_person(base: str) -> str:
     return base + ("es" if base.endswith(("s", "x", "z", "ch", "sh", "o")) else "s")
 
 
-def _past(base: str) -> str:
+def _regular_past(base: str) -> str:
     """Return the regular past of a base: try -> tried, stop -> stopped."""
     if base.endswith("e"):
         return base + "d"
     if base.endswith("y") and base[-2:-1] not in _VOWELS:
         return base[:-1] + "ied"
-    return base + (base[-1] if _doubles(base) else "") + "ed"
+    return base + (base[-1] if _doubles_last_letter(base) else "") + "ed"
 
 
 def gerund(base: str) -> str:
@@ -178,7 +178,7 @@ def gerund(base: str) -> str:
         return base[:-2] + "ying"
     if base.endswith("e") and not base.endswith(("ee", "oe", "ye")) and base != "be":
         return base[:-1] + "ing"
-    return base + (base[-1] if _doubles(base) else "") + "ing"
+    return base + (base[-1] if _doubles_last_letter(base) else "") + "ing"
 
 
 VERB_TAGS: dict[str, str] = {}
@@ -187,38 +187,40 @@ LEMMAS: dict[str, str] = {}
 """The base of each verb form."""
 
 
-def _add(form: str, base: str, tag: str) -> None:
+def _add_form(form: str, base: str, tag: str) -> None:
     LEMMAS.setdefault(form, base)
     VERB_TAGS.setdefault(form, tag)
 
 
-def _inflect(base: str, past: str, participle: str, *, noun: bool, mostly_verb: bool) -> None:
+def _add_verb_forms(base: str, past: str, participle: str, *, noun: bool, mostly_verb: bool) -> None:
     """Add the forms of a verb; a form that an earlier verb has keeps that verb's tag and lemma."""
     base_tag = Tag.BASE_OR_NOUN if noun else Tag.BASE
-    _add(base, base, Tag.PAST_OR_PARTICIPLE if base == past else base_tag)
-    _add(third_person(base), base, Tag.S_FORM if mostly_verb or not noun else Tag.S_FORM_OR_PLURAL)
-    _add(gerund(base), base, Tag.GERUND)
-    _add(past, base, Tag.PAST_OR_PARTICIPLE if past == participle else Tag.PAST)
-    _add(participle, base, Tag.PARTICIPLE)
+    _add_form(base, base, Tag.PAST_OR_PARTICIPLE if base == past else base_tag)
+    _add_form(third_person(base), base, Tag.S_FORM if mostly_verb or not noun else Tag.S_FORM_OR_PLURAL)
+    _add_form(gerund(base), base, Tag.GERUND)
+    _add_form(past, base, Tag.PAST_OR_PARTICIPLE if past == participle else Tag.PAST)
+    _add_form(participle, base, Tag.PARTICIPLE)
 
 
-def _build() -> None:
+def _build_lexicon() -> None:
     mostly = ENGLISH.words("verbs.mostly_verb")
     mostly_verb = frozenset(mostly)
     noun_too = ENGLISH.words("verbs.noun_too")
     nouns = frozenset((*mostly, *noun_too, *ENGLISH.words("verbs.irregular_nouns")))
     for base, past, participle in IRREGULAR_VERBS:
-        _inflect(base, past, participle, noun=base in nouns, mostly_verb=base in mostly_verb)
+        _add_verb_forms(base, past, participle, noun=base in nouns, mostly_verb=base in mostly_verb)
     for base in (*mostly, *noun_too, *ENGLISH.words("verbs.regular")):
-        _inflect(base, _past(base), _past(base), noun=base in nouns, mostly_verb=base in mostly_verb)
+        _add_verb_forms(
+            base, _regular_past(base), _regular_past(base), noun=base in nouns, mostly_verb=base in mostly_verb
+        )
     for base, forms in ENGLISH.lists("verbs.auxiliaries").items():
         LEMMAS.update(dict.fromkeys(forms, base))
     LEMMAS.update(ENGLISH.table("verbs.shared_forms"))
     for name, forms in ENGLISH.lists("verbs.form_tags").items():
-        VERB_TAGS.update(dict.fromkeys(forms, letters(name.upper())))
+        VERB_TAGS.update(dict.fromkeys(forms, tag_letters(name.upper())))
 
 
-_build()
+_build_lexicon()
 
 
 @lru_cache(maxsize=4096)
@@ -256,16 +258,20 @@ class Split(NamedTuple):
     words: tuple[str, str]
 
 
-def _splits() -> dict[str, Split]:
+def _load_contraction_splits() -> dict[str, Split]:
     pairs = {form: (words[0], words[1]) for form, words in ENGLISH.lists("grammar.contractions").items()}
     return {form: Split(len(words[0]), words) for form, words in pairs.items()}
 
 
-SPLITS = _splits()
+SPLITS = _load_contraction_splits()
 TAGS: dict[str, str] = {
     **VERB_TAGS,
     **dict.fromkeys(ENGLISH.words("verbs.auxiliaries.be"), Tag.BE),
-    **{word: letters(name.upper()) for name, words in ENGLISH.lists("grammar.word_classes").items() for word in words},
+    **{
+        word: tag_letters(name.upper())
+        for name, words in ENGLISH.lists("grammar.word_classes").items()
+        for word in words
+    },
 }
 
 # an ending, how long a word with it must be at least, and the tag that it shows
@@ -277,11 +283,11 @@ _ENDINGS = (
 )
 
 
-def guess(word: str) -> str:
+def guess_tag(word: str) -> str:
     """Return the tag of a lower-case word that no list has, from its shape."""
     if not word[0].isalpha():
         return Tag.DETERMINER if word[0].isdigit() or word[-1].isdigit() or word[1:2].isdigit() else Tag.SYMBOL
-    if word.startswith(("re", "un")) and VERB_TAGS.get(word[2:], Tag.BASE_OR_NOUN) not in letters(
+    if word.startswith(("re", "un")) and VERB_TAGS.get(word[2:], Tag.BASE_OR_NOUN) not in tag_letters(
         "S_FORM_OR_PLURAL BASE_OR_NOUN"
     ):
         return VERB_TAGS[word[2:]]  # recreate, unpacked
@@ -300,13 +306,13 @@ _AS_A = re.compile(tag_pattern("PREPOSITION_OR_CONJUNCTION (?=DETERMINER)"))
 _NO_LONGER = re.compile(tag_pattern("DETERMINER ADVERB"))
 
 
-_AFTER_ADJECTIVE = frozenset(("", *letters("END COMMA AND PREPOSITION TO")))
+_AFTER_ADJECTIVE = frozenset(("", *tag_letters("END COMMA AND PREPOSITION TO")))
 
 
-def in_context(tags: str, words: Sequence[str]) -> str:
+def correct_tags_by_context(tags: str, words: Sequence[str]) -> str:
     """Return the tags of a sentence, each as the words around it ask."""
     if Tag.APOSTROPHE in tags:
-        tags = _APOSTROPHE.sub(lambda found: _clitic(tags, words, found.start()), tags)
+        tags = _APOSTROPHE.sub(lambda found: _tag_clitic(tags, words, found.start()), tags)
     if Tag.QUOTE in tags:
         tags = _QUOTED.sub(lambda found: Tag.QUOTE * len(found.group()), tags)
     if "longer" in words:
@@ -318,17 +324,17 @@ def in_context(tags: str, words: Sequence[str]) -> str:
     return tags
 
 
-def _clitic(tags: str, words: Sequence[str], index: int) -> str:
+def _tag_clitic(tags: str, words: Sequence[str], index: int) -> str:
     """Return the tag of "'s": `BE` or `HAVE` where it is short for "is" or "has", else `APOSTROPHE`."""
     before, after, second = tags[index - 1 : index], tags[index + 1 : index + 2], tags[index + 2 : index + 3]
     if before and (
-        before in letters("THIRD_PERSON THAT THERE SECOND_PERSON QUESTION_WORD")
+        before in tag_letters("THIRD_PERSON THAT THERE SECOND_PERSON QUESTION_WORD")
         or words[index - 1] in ENGLISH["grammar.clitic_pronouns"]
     ):
         return _is_or_has(tags, words, index + 1)
     if words[index + 1 : index + 2] in (["called"], ["named"]):
         return Tag.BE  # "my son's called Leo"
-    if after and after in letters("DETERMINERS ADVERB PREPOSITION NOT SO TO BE IT"):
+    if after and after in tag_letters("DETERMINERS ADVERB PREPOSITION NOT SO TO BE IT"):
         return _is_or_has(tags, words, index + 1)
     if after in tag_set("ADJECTIVE PARTICIPLES") and second in _AFTER_ADJECTIVE:
         return _is_or_has(tags, words, index + 1)
@@ -357,7 +363,7 @@ def _is_or_has(tags: str, words: Sequence[str], start: int) -> str:
 
 
 @cache
-def _tokens(*, numbers: bool, abbreviations: bool, clitics: bool) -> re.Pattern[str]:
+def _token_pattern(*, numbers: bool, abbreviations: bool, clitics: bool) -> re.Pattern[str]:
     """Return the pattern of tokens for a sentence with or without digits, full stops inside and apostrophes."""
     # Initials: "J.K. Rowling".
     parts = (
@@ -393,13 +399,13 @@ _NEVER_NAMES = tag_set(
 
 
 @lru_cache(maxsize=8192)
-def _tag(word: str) -> str:
-    return TAGS.get(word) or guess(word)
+def _tag_word(word: str) -> str:
+    return TAGS.get(word) or guess_tag(word)
 
 
 def tag_sentence(text: str, low: str, start: int, end: int, times: Sequence[tuple[int, int]] = ()) -> Tagged:
     """Tag the sentence text[start:end]; `low` is `lowered(text)`, `times` are the ranges of its time expressions."""
-    pattern = _tokens(
+    pattern = _token_pattern(
         numbers=_DIGIT.search(low, start, end) is not None,
         abbreviations=low.find(". ", start, end) >= 0,
         clitics=low.find("'", start, end) >= 0,
@@ -410,14 +416,14 @@ def tag_sentence(text: str, low: str, start: int, end: int, times: Sequence[tupl
     words = [low[first:last] for first, last in ranges]
     if not SPLITS.keys().isdisjoint(words):
         words, ranges = _divide_contractions(words, ranges)
-    tags = [_tag(word) for word in words]
+    tags = [_tag_word(word) for word in words]
     if not text[start + 1 : end].islower():
         _tag_names(tags, text, ranges)
     for since, until in times:
         for index, (first, _) in enumerate(ranges):
-            if since <= first < until and tags[index] not in letters("APOSTROPHE END COMMA BREAK"):
+            if since <= first < until and tags[index] not in tag_letters("APOSTROPHE END COMMA BREAK"):
                 tags[index] = Tag.TIME
-    return Tagged(text, words, ranges, in_context("".join(tags), words))
+    return Tagged(text, words, ranges, correct_tags_by_context("".join(tags), words))
 
 
 def _tag_names(tags: list[str], text: str, ranges: Sequence[tuple[int, int]]) -> None:

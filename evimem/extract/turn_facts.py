@@ -8,15 +8,15 @@ from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from ..lang import ENGLISH
-from ..lang.guess import is_english, language_of
+from ..lang.guess import guess_language, is_english
 from ..text.sentences import sentences
 from ..times import Conventions, Located, locate_times
 from ..times.lexicon import SIMPLE_NUMBERS
 from ..types.stored import ALSO_KNOWN_AS
 from ..types.values import Fact, TimeSpan, Turn
-from .attribution import MAX_SENTENCES, own_acts, own_sentences
-from .statements import Statement, Voice, clean, fact_id, voice_of
-from .tagging import Tag, Tagged, letters, lower_case, tag_pattern, tag_sentence, tag_set
+from .attribution import MAX_SENTENCES, find_own_acts, find_own_sentences
+from .statements import Statement, Voice, fact_id, make_voice, normalize_spaces
+from .tagging import Tag, Tagged, lower_case, tag_letters, tag_pattern, tag_sentence, tag_set
 
 _GREETINGS = frozenset(ENGLISH.lists("grammar.word_classes")["interjection"])
 
@@ -51,7 +51,7 @@ _REQUEST = re.compile(
     )
 )
 _OPENS_REQUEST = (Tag.BASE, Tag.DO, Tag.SUBORDINATOR, Tag.QUESTION_WORD, Tag.SECOND_PERSON, Tag.LIKE)
-_CONTENT = letters("NOUNS DETERMINER BASE_OR_NOUN S_FORM_OR_PLURAL GERUND PAST_OR_PARTICIPLE ADJECTIVE TIME")
+_CONTENT = tag_letters("NOUNS DETERMINER BASE_OR_NOUN S_FORM_OR_PLURAL GERUND PAST_OR_PARTICIPLE ADJECTIVE TIME")
 _NOT_WHEN = frozenset(("for", *ENGLISH.words("grammar.not_its_time")))  # "until Friday", "a ticket for Friday"
 
 _OPENING = re.compile(
@@ -95,21 +95,21 @@ MAX_AT_ONCE = 2000  # characters in which times are looked for at once; in a lon
 
 # "Remember that I love tea" only asks to remember its statement.
 _TO_REMEMBER = re.compile(
-    rf"(?:please,?\s+)?{ENGLISH.any_of('small_talk.requests_to_remember')}\s*[,:]?\s+"
-    rf"(?:that\s+(?={ENGLISH.any_of('small_talk.remembered_after_that')}\b)"
-    rf"|(?:that\s+)?(?={ENGLISH.any_of('small_talk.remembered')}\b))"
+    rf"(?:please,?\s+)?{ENGLISH.any_of_source('small_talk.requests_to_remember')}\s*[,:]?\s+"
+    rf"(?:that\s+(?={ENGLISH.any_of_source('small_talk.remembered_after_that')}\b)"
+    rf"|(?:that\s+)?(?={ENGLISH.any_of_source('small_talk.remembered')}\b))"
 )
 
 
 _OPENINGS = tuple(f"{phrase} " for phrase in ENGLISH.words("small_talk.openings"))
 
 
-def is_empty(sentence: Tagged) -> bool:
+def states_nothing(sentence: Tagged) -> bool:
     """Return whether a sentence is only greeting, thanks, reaction or encouragement, names that are called aside."""
     said = [
         word
         for word, tag in zip(sentence.words, sentence.tags, strict=True)
-        if tag not in letters("END COMMA BREAK QUOTE SYMBOL")
+        if tag not in tag_letters("END COMMA BREAK QUOTE SYMBOL")
         and tag != Tag.NAME
         and word not in ENGLISH["small_talk.intensifiers"]
     ]
@@ -124,7 +124,7 @@ def is_question(sentence: Tagged, start: int, end: int) -> bool:
         return True
     if _INVERTED.match(sentence.tags) is None or sentence.words[-1] == "!":
         return False
-    return sentence.tags.lstrip(letters("INTERJECTION COMMA AND ADVERB SYMBOL SO QUOTE"))[:1] in tag_set(
+    return sentence.tags.lstrip(tag_letters("INTERJECTION COMMA AND ADVERB SYMBOL SO QUOTE"))[:1] in tag_set(
         "MODAL DO BE HAVE QUESTION_WORD PREPOSITION"
     )
 
@@ -132,7 +132,7 @@ def is_question(sentence: Tagged, start: int, end: int) -> bool:
 def statement_end(sentence: Tagged) -> int | None:
     """Return where the question in "I got a puppy, want to see her?" starts, None where all of the sentence asks."""
     tags = sentence.tags
-    if _INVERTED.match(tags) is not None or tags.lstrip(letters("INTERJECTION COMMA AND ADVERB SYMBOL"))[:1] in (
+    if _INVERTED.match(tags) is not None or tags.lstrip(tag_letters("INTERJECTION COMMA AND ADVERB SYMBOL"))[:1] in (
         Tag.QUESTION_WORD,
         Tag.SECOND_PERSON,
     ):
@@ -141,14 +141,14 @@ def statement_end(sentence: Tagged) -> int | None:
     return None if found is None else found.start()
 
 
-def content(tags: str) -> int:
+def count_content_words(tags: str) -> int:
     """Return how many content words a sentence has, 1 for a heading."""
     return sum(tag in _CONTENT for tag in tags) if tags[-1] != Tag.BREAK else 1
 
 
 def is_request(tags: str) -> bool:
     """Return whether a sentence without a subject is a request: "Check it out", "If you like, call me"."""
-    opening = tags.lstrip(letters("ADVERB INTERJECTION COMMA SYMBOL SO QUOTE AND"))
+    opening = tags.lstrip(tag_letters("ADVERB INTERJECTION COMMA SYMBOL SO QUOTE AND"))
     return opening.startswith(_OPENS_REQUEST) or _REQUEST.match(opening) is not None
 
 
@@ -160,7 +160,7 @@ def read_caption(caption: str, voice: Voice) -> Statement | None:
     kind = opening.group(1).lower() if opening is not None else "photo"
     kind = str(_SHORT_NAMES.get(kind, kind))
     start = opening.end() if opening is not None else len(text) - len(text.lstrip())
-    shown = clean(text[start:])
+    shown = normalize_spaces(text[start:])
     if not shown:
         return None
     article = "an" if kind[0] in "aeiou" else "a"
@@ -184,7 +184,7 @@ _ONE_OF_MINE = re.compile(
 _NAME_WITHIN = re.compile(r"(?<![.!?\n] )(?<!^)\b[A-Z]\w+")
 
 
-def aliases(sentence: Tagged, start: int, end: int, voice: Voice) -> list[Statement]:
+def find_aliases(sentence: Tagged, start: int, end: int, voice: Voice) -> list[Statement]:
     """Return the other names that a sentence tells, each as (who, `ALSO_KNOWN_AS`, name): "my sister Ruth".
 
     "My cat is called Moss" tells one in a clause of its own (the slot "name").
@@ -206,66 +206,66 @@ def aliases(sentence: Tagged, start: int, end: int, voice: Voice) -> list[Statem
     return list(made.values())
 
 
-def after_request_to_remember(low: str, start: int, end: int) -> int:
+def skip_request_to_remember(low: str, start: int, end: int) -> int:
     """Return where the statement of a sentence of lowered text begins: "please remember that I love tea" at "I"."""
     request = _TO_REMEMBER.match(low, start, end)
     return request.end() if request else start
 
 
-def facts_of(turn: Turn, conventions: Conventions, read: Reader, extractor: str) -> tuple[Fact, ...]:
+def extract_facts(turn: Turn, conventions: Conventions, read: Reader, extractor: str) -> tuple[Fact, ...]:
     """Return the facts of a turn in the order of their spans; none for one that only asks, greets or reacts."""
-    found = list(_told(turn, conventions, read, extractor))
-    image = _image(turn, extractor)
+    found = list(_sentence_facts(turn, conventions, read, extractor))
+    image = _caption_fact(turn, extractor)
     # A long turn may have one fact more for each 2,000 characters.
     most = MAX_FACTS + len(turn.text) // 2000 - (image is not None)
     if len(found) > most:  # those about the speaker first
-        speaker = voice_of(turn.speaker).name
+        speaker = make_voice(turn.speaker).name
         kept = {fact.id for fact in sorted(found, key=lambda fact: fact.subject != speaker)[:most]}
         found = [fact for fact in found if fact.id in kept]
     found += [] if image is None else [image]
     return tuple({fact.id: fact for fact in found}.values())
 
 
-def _image(turn: Turn, extractor: str) -> Fact | None:
+def _caption_fact(turn: Turn, extractor: str) -> Fact | None:
     if turn.caption is None or not is_english(turn.caption):
         return None
-    shown = read_caption(turn.caption, voice_of(turn.speaker))
-    return None if shown is None else _fact(turn, shown, None, extractor)
+    shown = read_caption(turn.caption, make_voice(turn.speaker))
+    return None if shown is None else _make_fact_of_statement(turn, shown, None, extractor)
 
 
-def role_of(turn: Turn) -> str:
+def turn_role(turn: Turn) -> str:
     """Return the role of a turn: its own, else its speaker when that names one, else user."""
     role = turn.role or turn.speaker.strip().lower()
     return role if role in {"assistant", "system", "tool"} else "user"
 
 
-def _told(turn: Turn, conventions: Conventions, read: Reader, extractor: str) -> Iterator[Fact]:
+def _sentence_facts(turn: Turn, conventions: Conventions, read: Reader, extractor: str) -> Iterator[Fact]:
     """Yield the facts that the sentences of a turn tell; of an assistant only its own acts."""
-    role = role_of(turn)
-    own = own_acts(turn.text) if role == "assistant" else own_sentences(turn.text) if role == "user" else []
+    role = turn_role(turn)
+    own = find_own_acts(turn.text) if role == "assistant" else find_own_sentences(turn.text) if role == "user" else []
     if not own:
         return
     source = Source(turn, conventions)
     foreign, before = not is_english(turn.text), source.voice.name
     for start, end in own:
         sentence = source.tag_sentence(start, end)
-        if not sentence.words or not is_read(turn.text[start:end], foreign=foreign):
+        if not sentence.words or not is_readable_by_rules(turn.text[start:end], foreign=foreign):
             continue
         asks_whom = not {"he", "she"}.isdisjoint(sentence.words)
         # A pronoun means a person within 600 characters before it.
-        whom = _only_person(turn.text[max(0, start - 600) : start], source.voice) if asks_whom else ""
-        stated = _make_fact(sentence, start, end, source.voice, read, whom)
+        whom = _find_only_person(turn.text[max(0, start - 600) : start], source.voice) if asks_whom else ""
+        stated = _read_sentence(sentence, start, end, source.voice, read, whom)
         if before != source.voice.name:
             stated = [each for each in stated if not each.elliptic]  # "They cancelled. Rang at four."
         before = stated[-1].subject if stated else ""
         times = source.times_in(sentence) if stated else ()
         for each in stated:
-            fact = _fact(turn, each, _event(times, each.scope), extractor)
-            if tells(each, fact) and (role == "user" or is_own_act(each, source.voice)):
+            fact = _make_fact_of_statement(turn, each, _choose_event_time(times, each.scope), extractor)
+            if is_worth_keeping(each, fact) and (role == "user" or is_own_act(each, source.voice)):
                 yield fact
 
 
-def _is_when(words: str, fact: Fact) -> bool:
+def _only_says_when(words: str, fact: Fact) -> bool:
     """Return whether words only say when a fact happened: "on Friday"."""
     if fact.event is None or fact.event.start is None:
         return False
@@ -279,32 +279,32 @@ def is_own_act(statement: Statement, voice: Voice) -> bool:
     return statement.kind == "event" and statement.subject == voice.name and statement.object != ""
 
 
-def tells(statement: Statement, fact: Fact) -> bool:
+def is_worth_keeping(statement: Statement, fact: Fact) -> bool:
     """Return whether a statement is worth keeping: who people are, and whom or which things they have, did or like."""
     if statement.predicate == ALSO_KNOWN_AS or statement.predicate.endswith((" called", " named")):
         return statement.object != ""
     if statement.verb in {"be", "have"}:
-        return statement.object != "" and _says_who_or_what(statement)
+        return statement.object != "" and _identifies_something(statement)
     dated = fact.event is not None and fact.event.start is not None
     denies = " not " in f" {statement.predicate} " or _NOTHING.match(statement.object) is not None
     is_vague = _UNIDENTIFIED.match(statement.object) is not None and not (dated or statement.verb in _TELLING)
     if is_vague or (denies and (statement.kind == "event" or statement.verb not in _TELLING | _ABLE)):
         return False
     return (
-        _goes(statement, fact, dated=dated)
+        _is_movement_worth_keeping(statement, fact, dated=dated)
         if statement.verb in ENGLISH["statements.going"]
-        else _did(statement, fact, dated=dated)
+        else _is_action_worth_keeping(statement, fact, dated=dated)
     )
 
 
-def _goes(statement: Statement, fact: Fact, *, dated: bool) -> bool:
+def _is_movement_worth_keeping(statement: Statement, fact: Fact, *, dated: bool) -> bool:
     to, place = statement.way in ENGLISH["statements.ways"], _NAME_IN.match(statement.object) is not None
     goes = (place and (to or dated)) or (to and dated and statement.object != "")
-    return goes or _is_when(statement.object, fact)
+    return goes or _only_says_when(statement.object, fact)
 
 
-def _did(statement: Statement, fact: Fact, *, dated: bool) -> bool:
-    if statement.object == "" or _is_when(statement.object, fact):  # "passed away", but not "finished on Friday"
+def _is_action_worth_keeping(statement: Statement, fact: Fact, *, dated: bool) -> bool:
+    if statement.object == "" or _only_says_when(statement.object, fact):  # "passed away", but not "finished on Friday"
         return statement.verb in ENGLISH["statements.whole"] or (
             statement.verb in _TELLING and dated and " " in statement.predicate
         )
@@ -312,7 +312,7 @@ def _did(statement: Statement, fact: Fact, *, dated: bool) -> bool:
     return statement.verb in _TELLING | _ABLE or (is_over and not statement.elliptic)
 
 
-def _says_who_or_what(statement: Statement) -> bool:
+def _identifies_something(statement: Statement) -> bool:
     """Return whether a statement of being or having names a thing, a kind or a number: "is a nurse", "has two cats".
 
     Of a possession, any words are ("my favourite colour is green"); of somebody, no adjective alone ("is tired").
@@ -328,19 +328,19 @@ def _says_who_or_what(statement: Statement) -> bool:
     )
 
 
-def is_read(sentence: str, *, foreign: bool) -> bool:
+def is_readable_by_rules(sentence: str, *, foreign: bool) -> bool:
     """Return whether the rules read a sentence: in a turn of another language it must be English beyond doubt."""
-    return language_of(sentence) == "en" if foreign else is_english(sentence)
+    return guess_language(sentence) == "en" if foreign else is_english(sentence)
 
 
-def _make_fact(sentence: Tagged, start: int, end: int, voice: Voice, read: Reader, whom: str) -> list[Statement]:
+def _read_sentence(sentence: Tagged, start: int, end: int, voice: Voice, read: Reader, whom: str) -> list[Statement]:
     if is_question(sentence, start, end):
         question = statement_end(sentence)
         return read(sentence, voice, question, whom) if question else []
-    return read(sentence, voice, None, whom) + aliases(sentence, start, end, voice)
+    return read(sentence, voice, None, whom) + find_aliases(sentence, start, end, voice)
 
 
-def _only_person(text: str, voice: Voice) -> str:
+def _find_only_person(text: str, voice: Voice) -> str:
     """Return the only one whom a text speaks of, where that is one of the speaker's people or pets; else nothing."""
     found = {match["who"]: match for match in _ONE_OF_MINE.finditer(text)}
     if len(found) != 1:
@@ -354,7 +354,7 @@ class Source:
     """The text of a turn with its times, sentence by sentence."""
 
     def __init__(self, turn: Turn, conventions: Conventions) -> None:
-        self.voice: Voice = voice_of(turn.speaker)
+        self.voice: Voice = make_voice(turn.speaker)
         self._turn = turn
         self._conventions = conventions
         self._low = lower_case(turn.text)
@@ -363,7 +363,7 @@ class Source:
 
     def tag_sentence(self, start: int, end: int) -> Tagged:
         """Return the sentence at [start, end) with its tags, without a request to remember it."""
-        start = after_request_to_remember(self._low, start, end)
+        start = skip_request_to_remember(self._low, start, end)
         if not self._is_short:
             self._times = self._locate(start, min(end, start + MAX_AT_ONCE))
         ranges = [(time.start, time.end) for time in self._times if start <= time.start < end] if self._times else ()
@@ -392,44 +392,44 @@ class Source:
         return [replace(time, start=time.start + start, end=time.end + start) for time in found]
 
 
-def _event(times: Sequence[Located], scope: tuple[int, int]) -> TimeSpan | None:
+def _choose_event_time(times: Sequence[Located], scope: tuple[int, int]) -> TimeSpan | None:
     """Return the first resolved time in the clause, else its first unresolved one, else None."""
     inside = [located.time for located in times if scope[0] <= located.start < scope[1]]
     return next((time for time in inside if time.start is not None), inside[0] if inside else None)
 
 
-def _fact(turn: Turn, statement: Statement, event: TimeSpan | None, extractor: str) -> Fact:
+def _make_fact_of_statement(turn: Turn, statement: Statement, event: TimeSpan | None, extractor: str) -> Fact:
     subject, predicate, obj = statement.subject, statement.predicate, statement.object
     identity = fact_id(turn.id, extractor, statement.span, subject, predicate, obj)
     return Fact(identity, turn.id, subject, predicate, obj, event, statement.span, statement.kind, extractor)
 
 
-def stance(turn: Turn) -> Stance:
+def classify_stance(turn: Turn) -> Stance:
     """Return whether a turn asserts something, only asks, or does neither (greets, reacts).
 
     A turn may assert more than the rules are sure enough of to make a fact. In other languages than English, where
     they find no facts, every sentence that is not marked as a question counts as asserting.
     """
     if not is_english(turn.text):
-        return _stance_by_marks(turn.text)
+        return _classify_stance_by_marks(turn.text)
     low = lower_case(turn.text)
     asks = False
     for begin, end in sentences(turn.text)[:MAX_SENTENCES]:
-        start = after_request_to_remember(low, begin, end)
+        start = skip_request_to_remember(low, begin, end)
         sentence = tag_sentence(turn.text, low, start, end)
         if is_question(sentence, start, end):
             question = statement_end(sentence)
-            if question and content(sentence.tags[:question]):
+            if question and count_content_words(sentence.tags[:question]):
                 return "asserts"
             asks = True
-        elif not is_empty(sentence) and content(sentence.tags) and not is_request(sentence.tags):
+        elif not states_nothing(sentence) and count_content_words(sentence.tags) and not is_request(sentence.tags):
             return "asserts"
     if asks:
         return "asks"
-    return "asserts" if turn.caption and read_caption(turn.caption, voice_of(turn.speaker)) is not None else "neither"
+    return "asserts" if turn.caption and read_caption(turn.caption, make_voice(turn.speaker)) is not None else "neither"
 
 
-def _stance_by_marks(text: str) -> Stance:
+def _classify_stance_by_marks(text: str) -> Stance:
     ranges = sentences(text)
     asking = [text[start:end].endswith(("?", "\uff1f", "\u061f")) for start, end in ranges]
     return "asks" if asking and all(asking) else "asserts"

@@ -366,7 +366,7 @@ class Corpus:
         """Return the rows that have a term."""
         return join_postings(self._sealed.read([term]).get(term, NO_POSTING), self._tail.read(term))
 
-    def holding(self, terms: Iterable[str]) -> list[int]:
+    def turns_with_terms_in_one_row(self, terms: Iterable[str]) -> list[int]:
         """Return the numbers of the living turns with a row that has all of these terms, in order; none for no term."""
         self.prefetch_terms(wanted := set(terms))
         postings = sorted((self.posting(term).positions for term in wanted), key=len)
@@ -375,7 +375,7 @@ class Corpus:
             shared = np.intersect1d(shared, positions, assume_unique=True)
         return list(dict.fromkeys(self.turn[shared].tolist()))  # in order: `turn` never falls
 
-    def turns_with(self, terms: Iterable[str]) -> NDArray[np.int32]:
+    def turns_with_terms(self, terms: Iterable[str]) -> NDArray[np.int32]:
         """Return the numbers of the living turns that have all of these terms in any rows, ascending; all for none."""
         self.prefetch_terms(wanted := set(terms))
         first, *others = [self.turn[self.posting(term).positions] for term in wanted] or [self.turn[self.alive]]

@@ -101,7 +101,7 @@ class Neighbourhood:
         return Neighbourhood(around, self.shares[:, chosen], self.answers[:, chosen], *_places(around, size))
 
 
-def around(dialogue: Dialogue, positions: NDArray[np.int32], hops: int) -> NDArray[np.int32]:
+def rows_around_turns(dialogue: Dialogue, positions: NDArray[np.int32], hops: int) -> NDArray[np.int32]:
     """Return one row a turn: itself and up to `hops` turns before and after it, of any speaker; NONE for none."""
     columns = [positions.astype(np.int32)]
     for links in (dialogue.before.values, dialogue.after.values):
@@ -140,7 +140,7 @@ def decay(far: float, weights: Weights) -> float:
 
 
 @lru_cache(maxsize=16)
-def _fading(weights: Weights) -> tuple[Shares, Shares]:
+def _weights_by_steps(weights: Weights) -> tuple[Shares, Shares]:
     """Return the weight of a row after so many steps of length one and repeats, and of the question that it asks.
 
     The entry is steps * (most steps + 1) + repeats, the last one of no row. Tables, because numpy's exp may differ in
@@ -163,7 +163,7 @@ class Smoothing:
         self._for: tuple[Weights, float] | None = None
         self.norms: Shares = np.zeros(0)
         self._there: NDArray[np.int32] = np.zeros((1, 0), np.int32)  # NONE in the first line: not known yet
-        self._states: NDArray[np.int16] = np.zeros((1, 0), np.int16)  # entries of `_fading`
+        self._states: NDArray[np.int16] = np.zeros((1, 0), np.int16)  # entries of `_weights_by_steps`
         self._changed: list[int] = []
 
     def change(self, positions: Iterable[int]) -> None:
@@ -185,7 +185,7 @@ class Smoothing:
         many stems of a row count as asking at most: it changes when an assistant first speaks.
         """
         self._follow(dialogue, len(turns), weights, echoing)
-        shares_of, answers_of = _fading(weights)
+        shares_of, answers_of = _weights_by_steps(weights)
         missing = positions[self._there[0, positions] == NO_POSITION]
         if len(missing):
             self._fill(dialogue, speakers, turns, missing, shares_of)
@@ -209,7 +209,7 @@ class Smoothing:
             self._there = np.append(self._there, room.astype(np.int32), axis=1)
             self._states = np.append(self._states, room.astype(np.int16), axis=1)
         if len(changed):
-            near = around(dialogue, changed, weights.steps)
+            near = rows_around_turns(dialogue, changed, weights.steps)
             stale = near[near != NO_POSITION]
             self.norms[stale], self._there[0, stale] = np.nan, NO_POSITION
             del self._changed[: len(changed)]

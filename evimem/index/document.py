@@ -37,13 +37,13 @@ def passages(text: str) -> tuple[Span, ...]:
     """Return the half-open character ranges of a text's passages: in order, without gaps, at least one."""
     if len(text) <= MAX_WHOLE_CHARACTERS:
         return ((0, len(text)),)
-    bounds = [0, *_cuts(text), len(text)]
+    bounds = [0, *_passage_boundaries(text), len(text)]
     together = -(-(len(bounds) - 1) // MAX_PASSAGES)
     bounds = [*bounds[:-1:together], len(text)]
     return tuple(pairwise(bounds))
 
 
-def parts_of(text: str, count: int | None) -> tuple[Span, ...]:
+def passages_by_count(text: str, count: int | None) -> tuple[Span, ...]:
     """Return the passages of a turn that is stored in `count` rows; None for a turn that is about to be stored.
 
     A turn that is stored in one row is one passage, however long: so are those of memories that knew no passages.
@@ -53,7 +53,7 @@ def parts_of(text: str, count: int | None) -> tuple[Span, ...]:
 
 def passage(text: str, part: int, count: int) -> Span:
     """Return passage number `part`, from 0, of a turn that is stored in `count` rows, without the space around it."""
-    return trim_range(text, parts_of(text, count)[part])
+    return trim_range(text, passages_by_count(text, count)[part])
 
 
 def trim_range(text: str, span: Span) -> Span:
@@ -64,7 +64,7 @@ def trim_range(text: str, span: Span) -> Span:
     return start, max(start, end - (len(inside) - len(inside.rstrip())))
 
 
-def _cuts(text: str) -> Iterator[int]:
+def _passage_boundaries(text: str) -> Iterator[int]:
     """Yield where one passage ends and the next begins."""
     filled = 0
     for sentence in SENTENCE.finditer(text):
@@ -130,11 +130,11 @@ def documents(turn: Turn, count: int | None = None) -> tuple[Document, ...]:
 
     `count` is the number of rows that the turn is stored in; None for a turn that is about to be stored.
     """
-    texts = _texts(turn, count)
+    texts = _passage_texts_with_captions(turn, count)
     return tuple(_document(f"{turn.speaker} {shown}", text, turn.text) for text, shown in texts)
 
 
-def found_by(turn: Turn, count: int | None = None, *, plainly: bool = False) -> Attempt[tuple[Document, ...]]:
+def derive_documents(turn: Turn, count: int | None = None, *, plainly: bool = False) -> Attempt[tuple[Document, ...]]:
     """Return `documents`; where they cannot be read, or `plainly`, the words of the turn as they stand."""
     if plainly:
         return Attempt(_plain_documents(turn, count))
@@ -144,13 +144,18 @@ def found_by(turn: Turn, count: int | None = None, *, plainly: bool = False) -> 
 
 def _plain_documents(turn: Turn, count: int | None) -> tuple[Document, ...]:
     whole = [(turn.text, turn.caption or "")]
-    found = [plainest(f"{turn.speaker} {text} {shown}") for text, shown in try_read(whole, _texts, turn, count).value]
+    found = [
+        plainest(f"{turn.speaker} {text} {shown}")
+        for text, shown in try_read(whole, _passage_texts_with_captions, turn, count).value
+    ]
     return tuple(Document(pack_counts(Counter(words), Counter()), len(words), 0.0, temporal=False) for words in found)
 
 
 def embedding_texts(turn: Turn, count: int | None = None) -> tuple[str, ...]:
     """Return the texts to embed for a turn, one a passage: the speaker, the text, and the caption of the picture."""
-    return tuple(f"{turn.speaker}: {text} {shown}".rstrip() for text, shown in _texts(turn, count))
+    return tuple(
+        f"{turn.speaker}: {text} {shown}".rstrip() for text, shown in _passage_texts_with_captions(turn, count)
+    )
 
 
 def sets_rule(turn: Turn) -> bool:
@@ -159,9 +164,9 @@ def sets_rule(turn: Turn) -> bool:
     return turn.role == "user" and len(turn.text) < 1_000 and _STANDING.search(turn.text) is not None
 
 
-def _texts(turn: Turn, count: int | None) -> list[tuple[str, str]]:
+def _passage_texts_with_captions(turn: Turn, count: int | None) -> list[tuple[str, str]]:
     """Return the text of each passage with the caption that it carries: the last one carries the turn's."""
-    texts = [(turn.text[start:end], "") for start, end in parts_of(turn.text, count)]
+    texts = [(turn.text[start:end], "") for start, end in passages_by_count(turn.text, count)]
     texts[-1] = (texts[-1][0], turn.caption or "")
     return texts
 

@@ -60,20 +60,20 @@ class FactTable:
         fresh = [pair for fact_id, pair in reversed(new.items()) if fact_id not in known]
         rows = [_to_row(row, *pair) for row, pair in enumerate(fresh, self._db.highest_number_given("fact") + 1)]
         self._db.insert("fact", _COLUMNS, rows)
-        self._supersession.arrive({row[0]: row[_TOPIC] for row in rows if row[_TOPIC] is not None})
+        self._supersession.replace_by_new_facts({row[0]: row[_TOPIC] for row in rows if row[_TOPIC] is not None})
 
-    def of_turns(self, seqs: Sequence[int]) -> dict[int, list[Fact]]:
+    def facts_by_turn(self, seqs: Sequence[int]) -> dict[int, list[Fact]]:
         """Return the facts of each turn, in the order in which the turn states them."""
         found: dict[int, list[Fact]] = {seq: [] for seq in seqs}
         for seq, _, *row in self._db.rows(*select_facts_of_turns(self._db, dict.fromkeys(seqs))):
             found[seq].append(read_fact(row))
         return found
 
-    def read_by_a_model(self, seqs: Collection[int]) -> set[int]:
+    def turns_with_model_facts(self, seqs: Collection[int]) -> set[int]:
         """Return those of these turns in which a model found facts: they have only those."""
         return {seq for (seq,) in self._db.select("fact", "DISTINCT seq", seq=seqs, extractor=[OF_A_MODEL])}
 
-    def of_a_model_after(self, seqs: Collection[int]) -> set[int]:
+    def later_turns_with_model_facts(self, seqs: Collection[int]) -> set[int]:
         """Return the turns with facts by a model among the `MAX_EARLIER_TURNS` after each of these in its session.
 
         It read these with them, so that a person they name may be the "he" of later turns.
@@ -96,7 +96,7 @@ class FactTable:
         """Return the rows of the facts that these replaced."""
         return [row for (row,) in self._db.select("fact", "row", "row", replaced_by=fact_ids)]
 
-    def read(self, rows: Sequence[int]) -> list[tuple[int, int, Fact]]:
+    def read_facts(self, rows: Sequence[int]) -> list[tuple[int, int, Fact]]:
         """Return (row, number of the turn, fact) for each of these rows that is there, in order."""
         return [(row, seq, read_fact(columns)) for seq, row, *columns in read_facts(self._db, rows)]
 
@@ -116,7 +116,7 @@ class FactTable:
 
     def _delete(self, rows: Collection[int]) -> None:
         if rows:
-            reaching = self._supersession.reaching(rows)
+            reaching = self._supersession.facts_within_reach_of(rows)
             self._db.delete_rows("fact", row=rows)
             self._supersession.mark_replaced(reaching)
 
@@ -125,7 +125,7 @@ class FactTable:
 
         A model's facts take the place of all earlier ones of their turn; where it found none, those stay.
         """
-        kept = self.of_turns([one.seq for one in stated])
+        kept = self.facts_by_turn([one.seq for one in stated])
         outdated: list[str] = []
         for one in stated:
             by_model, found = one.extractor == OF_A_MODEL, {fact.id: fact for fact in one.facts}
@@ -149,7 +149,7 @@ class FactTable:
 
     def _is_readable(self, rows: Sequence[int]) -> bool:
         try:
-            self.read(rows)
+            self.read_facts(rows)
         except UNREADABLE:
             return False
         return True
@@ -157,7 +157,7 @@ class FactTable:
     def mark_replaced(self) -> Iterator[None]:
         """Recompute topic and `replaced_by` of every fact, a page at a time."""
         for page in self._db.read_pages(ALL_FACTS, (0,), _PAGE_FACTS):
-            read = [(or_else(None, _topic, fact), row) for row, _, fact in self.read([row for (row,) in page])]
+            read = [(or_else(None, _topic, fact), row) for row, _, fact in self.read_facts([row for (row,) in page])]
             self._db.update("fact", "owner, topic", "row", [(*topic, row) for topic, row in read if topic])
             yield
         unmark_replaced_without_topic(self._db)
@@ -165,7 +165,7 @@ class FactTable:
             self._supersession.mark_replaced([row for (row,) in page])
             yield
 
-    def wrongly_replaced(self) -> int:
+    def count_wrongly_replaced(self) -> int:
         """Return how many facts have a wrong `replaced_by`."""
         pages = self._db.read_pages(TOPICAL, (0,), _PAGE_FACTS)
         topical = (self._supersession.topics([row for (row,) in page]) for page in pages)
@@ -238,12 +238,12 @@ class Supersession:
     def __init__(self, db: Tables) -> None:
         self._db = db
 
-    def arrive(self, topics: Mapping[int, str]) -> None:
+    def replace_by_new_facts(self, topics: Mapping[int, str]) -> None:
         """Update `replaced_by` of new facts, given with their topics, and of those that they may replace."""
         if topics:
             self._settle({**self._before(topics), **topics})
 
-    def reaching(self, rows: Collection[int]) -> set[int]:
+    def facts_within_reach_of(self, rows: Collection[int]) -> set[int]:
         """Return the other facts that these replaced or stand within the reach of, for `mark_replaced` afterwards."""
         ids = [fact_id for (fact_id,) in self._db.select("fact", "id", row=rows)]
         replaced = {row for (row,) in self._db.select("fact", "row", replaced_by=ids)}

@@ -50,7 +50,7 @@ class SearchWidth:
     ef: int = 128
     size: int = 1000
 
-    def at(self, size: int, k: int) -> int:
+    def width_for(self, size: int, k: int) -> int:
         """Return the width for another size and k: it grows with the root of both until it is measured again."""
         return math.ceil(self.ef * math.sqrt(max(size / self.size, 1) * max(k / PROBE_NEIGHBOURS, 1)))
 
@@ -156,16 +156,16 @@ class HnswIndex:
         # Exact vectors rank four candidates for each wanted neighbour: theirs are of length 1 up to rounding only.
         wanted = k * 4
         fetched = wanted + min(len(excluded), wanted)
-        while (ef := max(effort.at(self._size, k), fetched)) * 2 < self._size:
+        while (ef := max(effort.width_for(self._size, k), fetched)) * 2 < self._size:
             found = self._query(query, fetched, ef)
             if found is None:
                 break
             kept = found[np.isin(found, excluded, invert=True)]
             if len(kept) >= k:
-                return best(kept, self._exact(kept) @ query, k)
+                return keep_best_neighbours(kept, self._exact(kept) @ query, k)
             fetched *= 4
         # A graph would have to visit most of them: all are compared.
-        return _compare(self._exact, np.setdiff1d(self.positions(), excluded, assume_unique=True), query, k)
+        return _nearest_exactly(self._exact, np.setdiff1d(self.positions(), excluded, assume_unique=True), query, k)
 
     def _query(self, query: Vectors, k: int, ef: int) -> Positions | None:
         """Return the positions of k neighbours, or None where the graph does not reach so many."""
@@ -239,7 +239,7 @@ def unit_rows(vectors: Vectors, dimension: int) -> Vectors:
     return rows
 
 
-def best(positions: Positions, scores: NDArray[np.float32], k: int) -> Neighbours:
+def keep_best_neighbours(positions: Positions, scores: NDArray[np.float32], k: int) -> Neighbours:
     """Return the k best, best first, equal ones by position."""
     if k < len(scores):
         among = scores >= np.partition(scores, len(scores) - k)[len(scores) - k]
@@ -248,12 +248,12 @@ def best(positions: Positions, scores: NDArray[np.float32], k: int) -> Neighbour
     return Neighbours(positions[order], scores[order])
 
 
-def _compare(exact: Rows, positions: Positions, query: Vectors, k: int) -> Neighbours:
+def _nearest_exactly(exact: Rows, positions: Positions, query: Vectors, k: int) -> Neighbours:
     """Return the k nearest of these positions by their exact vectors."""
     nearest = EMPTY
     for part in _slices(positions):
         scores = np.concatenate([nearest.scores, exact(part) @ query])
-        nearest = best(np.concatenate([nearest.positions, part]), scores, k)
+        nearest = keep_best_neighbours(np.concatenate([nearest.positions, part]), scores, k)
     return nearest
 
 

@@ -148,8 +148,8 @@ def prepare(query: IndexQuery, corpus: Corpus, index: VectorIndex | None = None)
     if len(names) > MOST_TERMS:
         names = names[: MOST_TERMS // 2] + names[-MOST_TERMS // 2 :]
     asked = frozenset(names)
-    surfaces = _surfaces(query.text, asked) if query.weights.related else {}
-    near = {name: _near(surfaces.get(name, ()), asked, query.weights.floor) for name in names}
+    surfaces = _words_by_term(query.text, asked) if query.weights.related else {}
+    near = {name: _related_terms(surfaces.get(name, ()), asked, query.weights.floor) for name in names}
     corpus.prefetch_terms([*names, *(term for some in near.values() for term, _ in some)])
     postings = {name: corpus.posting(name) for name in sorted(names)}
     missing = frozenset(name for name, posting in postings.items() if not len(posting) and not near[name])
@@ -160,7 +160,9 @@ def prepare(query: IndexQuery, corpus: Corpus, index: VectorIndex | None = None)
     for name, posting in (rare or postings).items():
         idf = corpus.idf(len(posting))
         total += counts[name] * idf
-        others = _weigh_related(near[name], idf, corpus, query.weights) + _others(respelled.get(name, ()), idf, corpus)
+        others = _weigh_related(near[name], idf, corpus, query.weights) + _respelled_terms(
+            respelled.get(name, ()), idf, corpus
+        )
         if len(posting) or others:
             found.append(QueryTerm(name, counts[name] * idf, posting, others))
     direction = _direction(query.vector, corpus.dimension)
@@ -181,7 +183,7 @@ def _returnable_positions(query: IndexQuery, corpus: Corpus) -> NDArray[np.bool_
     if query.before is not None or query.after is not None:
         mask &= _in_time(query, corpus)
     if query.holding:
-        mask &= np.isin(corpus.turn, corpus.turns_with(query.holding))
+        mask &= np.isin(corpus.turn, corpus.turns_with_terms(query.holding))
     if query.any_of:
         corpus.prefetch_terms(query.any_of)
         named = np.zeros(len(mask), np.bool_)
@@ -218,7 +220,7 @@ def is_common(frequency: int, corpus: Corpus) -> bool:
     return frequency > max(RARE_TERM_ROWS, corpus.rows // 4)
 
 
-def _surfaces(text: str, asked: frozenset[str]) -> dict[str, list[str]]:
+def _words_by_term(text: str, asked: frozenset[str]) -> dict[str, list[str]]:
     """Return the words of a text by those terms; names, which mean nothing but themselves, are left out."""
     names = {word for name in set(_NAMED.findall(text)) for word in words(name)}
     found: dict[str, list[str]] = {}
@@ -228,7 +230,7 @@ def _surfaces(text: str, asked: frozenset[str]) -> dict[str, list[str]]:
     return found
 
 
-def _near(surfaces: Sequence[str], asked: frozenset[str], floor: float) -> list[tuple[str, float]]:
+def _related_terms(surfaces: Sequence[str], asked: frozenset[str], floor: float) -> list[tuple[str, float]]:
     """Return the terms that mean one of these words and are not asked for, each with its closeness."""
     found = sorted(_nearest(*surfaces).items())
     return [(term, closeness) for term, closeness in found if closeness > floor and term not in asked]
@@ -261,7 +263,7 @@ def _respell(text: str, asked: frozenset[str], missing: frozenset[str], corpus: 
     return found
 
 
-def _others(respelled: Sequence[str], idf: float, corpus: Corpus) -> tuple[RelatedTerm, ...]:
+def _respelled_terms(respelled: Sequence[str], idf: float, corpus: Corpus) -> tuple[RelatedTerm, ...]:
     """Return the terms that a word may be another spelling of; one that tells less than the word counts less."""
     postings = (posting for posting in map(corpus.posting, respelled) if len(posting))
     # A term that may be another spelling of a word has three quarters of its weight.
@@ -306,7 +308,7 @@ ENTRY = np.dtype([("piece", "<u2"), ("cosine", "u1")])  # cosine in 255ths; 0 wh
 
 
 @lru_cache(maxsize=1 << 14)
-def meant_by(word: str) -> tuple[tuple[str, float], ...]:
+def stems_meaning(word: str) -> tuple[tuple[str, float], ...]:
     """Return the stems that mean a word: the nearest ones with their cosines, and the instances of a kind with 1."""
     return (*nearest_stems(word), *((term, 1.0) for term in instances(stem(word))))
 
@@ -338,11 +340,11 @@ def _table() -> NDArray[np.void]:
 
 def instances(term: str) -> tuple[str, ...]:
     """Return the stems of the instances of a kind ("instrument": "piano"), or nothing where the term names no kind."""
-    return tuple(dict.fromkeys(map(stem, _kinds().get(term, ()))))
+    return tuple(dict.fromkeys(map(stem, _load_kinds().get(term, ()))))
 
 
 @lru_cache(maxsize=1)
-def _kinds() -> dict[str, tuple[str, ...]]:
+def _load_kinds() -> dict[str, tuple[str, ...]]:
     kinds: dict[str, tuple[str, ...]] = {}
     for names, members in ENGLISH.lists("kinds.instances").items():
         for name in map(stem, names.split()):
@@ -354,7 +356,7 @@ def _nearest(*words: str) -> dict[str, float]:
     """Return the stems that mean one of some words, each with its largest closeness."""
     near: dict[str, float] = {}
     for word in words:
-        for term, closeness in meant_by(word):
+        for term, closeness in stems_meaning(word):
             near[term] = max(near.get(term, 0.0), closeness)
     return near
 

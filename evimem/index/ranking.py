@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from ..types.values import ROLES
 from .corpus import DISCARDED_ROW, NEVER, Corpus
-from .dialogue import NO_POSITION, Neighbourhood, around, decay, distinct
+from .dialogue import NO_POSITION, Neighbourhood, decay, distinct, rows_around_turns
 from .document import MAX_PASSAGES
 from .prepared_query import SHARE_UNIT, IndexQuery, PreparedQuery, Ranked, RelatedTerm
 from .weights import Weights
@@ -60,25 +60,27 @@ def score(prepared: PreparedQuery, positions: NDArray[np.int32], most: int | Non
     near = corpus.smoothing.neighbourhood(
         corpus.dialogue, corpus.speaker, corpus.turn, positions, weights, most_asking(corpus, weights)
     )
-    asking = still_asking(corpus, near.places, weights)
+    asking = question_share(corpus, near.places, weights)
     words, others = lexical(prepared, near, asking), priors(prepared, positions, asking[near.rows[0]])
     if most is not None and len(positions) > most:
         estimates = np.sum(
             [*words.values(), *others.values(), weights.meaning * nearest_cosines(prepared, near)], axis=0
         )
-        chosen = largest(estimates, most)
-        if len(first_of_each(corpus.turn[np.sort(positions[chosen])])) < k:  # few turns, with many passages each
-            best = best_of_each(corpus.turn[positions], estimates)
-            chosen = np.append(chosen, best[largest(estimates[best], k)])
+        chosen = positions_of_largest(estimates, most)
+        if (
+            len(first_row_of_each_turn(corpus.turn[np.sort(positions[chosen])])) < k
+        ):  # few turns, with many passages each
+            best = best_row_of_each_turn(corpus.turn[positions], estimates)
+            chosen = np.append(chosen, best[positions_of_largest(estimates[best], k)])
         chosen = np.unique(chosen)
         positions, near = positions[chosen], near.take(chosen)
         words, others = ({name: part[chosen] for name, part in parts.items()} for parts in (words, others))
-        asking = still_asking(corpus, near.places, weights)
-    meaning = weights.meaning * cosines(prepared, near, asking)
+        asking = question_share(corpus, near.places, weights)
+    meaning = weights.meaning * smoothed_cosines(prepared, near, asking)
     return Scored(positions, {**words, "meaning": meaning, **others}, near)
 
 
-def largest(values: NDArray[np.floating[Any]], most: int) -> NDArray[np.intp]:
+def positions_of_largest(values: NDArray[np.floating[Any]], most: int) -> NDArray[np.intp]:
     """Return where the largest values are, in no order; of equal ones at the edge, the first."""
     if len(values) <= most:
         return np.arange(len(values))
@@ -87,23 +89,23 @@ def largest(values: NDArray[np.floating[Any]], most: int) -> NDArray[np.intp]:
     return np.concatenate([above, edge[: most - len(above)]])
 
 
-def first_of_each(turns: NDArray[np.int32]) -> NDArray[np.intp]:
+def first_row_of_each_turn(turns: NDArray[np.int32]) -> NDArray[np.intp]:
     """Return where the rows of each turn begin; the numbers of turns are ascending."""
     return np.flatnonzero(np.diff(turns, prepend=-1))
 
 
-def best_of_each(turns: NDArray[np.int32], values: Scores) -> NDArray[np.intp]:
+def best_row_of_each_turn(turns: NDArray[np.int32], values: Scores) -> NDArray[np.intp]:
     """Return where the best row of each turn is, its first one where several are; a turn's rows lie together."""
-    starts = first_of_each(turns)
+    starts = first_row_of_each_turn(turns)
     if len(starts) == len(turns):
         return starts
     best = np.maximum.reduceat(values, starts)
     reaching = np.flatnonzero(values == np.repeat(best, np.diff(starts, append=len(turns))))
-    return reaching[first_of_each(turns[reaching])]
+    return reaching[first_row_of_each_turn(turns[reaching])]
 
 
 def priors(prepared: PreparedQuery, positions: NDArray[np.int32], asking: Scores) -> dict[str, Scores]:
-    """Return the parts that need no neighbours; `asking` is `still_asking` of the rows."""
+    """Return the parts that need no neighbours; `asking` is `question_share` of the rows."""
     query, corpus, weights = prepared.query, prepared.corpus, prepared.query.weights
     asks = corpus.asks[positions].astype(np.float64) * asking
     told = corpus.length[positions] * (1 - asks)
@@ -125,13 +127,13 @@ def priors(prepared: PreparedQuery, positions: NDArray[np.int32], asking: Scores
         (name,) = query.names
         parts["speaker"] = speaker_weight(query, corpus, weights) * (corpus.speaker[positions] == name)
     if query.times:
-        parts["date"] = weights.date * _closeness(prepared, positions)
+        parts["date"] = weights.date * _time_closeness(prepared, positions)
     if query.when:
         parts["when"] = weights.when * corpus.temporal[positions].astype(np.float64)
     return parts
 
 
-def still_asking(corpus: Corpus, positions: NDArray[np.int32], weights: Weights) -> Scores:
+def question_share(corpus: Corpus, positions: NDArray[np.int32], weights: Weights) -> Scores:
     """Return the share of the stems in questions that counts as asking: few of a long question do, the rest tells."""
     asking = np.rint(corpus.asks[positions].astype(np.float64) * corpus.length[positions])
     share: Scores = np.minimum(1.0, most_asking(corpus, weights) / np.maximum(asking, 1.0))
@@ -161,7 +163,7 @@ def speaker_weight(query: IndexQuery, corpus: Corpus, weights: Weights) -> float
     return weights.speaker * wordiness * (weights.several if query.several else 1.0)
 
 
-def _closeness(prepared: PreparedQuery, positions: NDArray[np.int32]) -> Scores:
+def _time_closeness(prepared: PreparedQuery, positions: NDArray[np.int32]) -> Scores:
     """Return 1 for a turn said in a time asked about, or whose facts happen in it, and less the further away."""
     corpus, times, days = prepared.corpus, prepared.query.times, prepared.query.weights.days
     said = corpus.time[positions]
@@ -169,13 +171,13 @@ def _closeness(prepared: PreparedQuery, positions: NDArray[np.int32]) -> Scores:
     start, end = corpus.event_start[positions], corpus.event_end[positions]
     best = np.zeros(len(positions))
     for first, last in times:
-        away = _days(said, said + 1, first, last)
-        away = np.where(has_event, np.minimum(away, _days(start, end, first, last)), away)
+        away = _days_apart(said, said + 1, first, last)
+        away = np.where(has_event, np.minimum(away, _days_apart(start, end, first, last)), away)
         best = np.maximum(best, 1 / (1 + np.square(away / days)))
     return best
 
 
-def _days(start: NDArray[np.int64], end: NDArray[np.int64], first: int, last: int) -> Scores:
+def _days_apart(start: NDArray[np.int64], end: NDArray[np.int64], first: int, last: int) -> Scores:
     """Return how far two half-open intervals are apart; 0 where they meet."""
     gap: Scores = np.maximum(np.maximum(first - end, start - last), 0) / DAY_MICROSECONDS
     return gap
@@ -198,7 +200,7 @@ def lexical(prepared: PreparedQuery, near: Neighbourhood, still_asking: Scores) 
         all_asked = (counts[1:] >> _ASKED_BITS).astype(np.float64)
         asking = all_asked * still_asking
         telling = (counts[1:] & _STATED) + (all_asked - asking)
-        return sum_lines(near.shares * telling[near.rows] + asked * asking[near.rows]) / SHARE_UNIT
+        return sum_rows_in_order(near.shares * telling[near.rows] + asked * asking[near.rows]) / SHARE_UNIT
 
     sums = {"words": np.zeros(len(room)), "related": np.zeros(len(room))}
     for term in prepared.terms:
@@ -221,13 +223,16 @@ def _length_norm(prepared: PreparedQuery, near: Neighbourhood, still_asking: Sco
     lengths = corpus.length[near.places]
     stated = lengths * (1 - corpus.asks[near.places].astype(np.float64) * still_asking)
     asking = lengths - stated
-    length, whole = sum_lines(near.shares * stated[near.rows] + asked * asking[near.rows]), sum_lines(near.shares)
+    length, whole = (
+        sum_rows_in_order(near.shares * stated[near.rows] + asked * asking[near.rows]),
+        sum_rows_in_order(near.shares),
+    )
     average = corpus.words / corpus.rows if corpus.words else 1.0
     room: Scores = weights.k1 * (1 - weights.b + weights.b * length / (average * whole))
     return room
 
 
-def sum_lines(lines: Scores) -> Scores:
+def sum_rows_in_order(lines: Scores) -> Scores:
     """Return the lines added from the first on; numpy's own sum takes an order that depends on how they lie."""
     total: Scores = lines[0].copy()
     for line in lines[1:]:
@@ -235,7 +240,7 @@ def sum_lines(lines: Scores) -> Scores:
     return total
 
 
-def cosines(prepared: PreparedQuery, near: Neighbourhood, asking: Scores) -> Scores:
+def smoothed_cosines(prepared: PreparedQuery, near: Neighbourhood, asking: Scores) -> Scores:
     """Return the cosine of the question with each row's smoothed vector; 0 where either has none."""
     corpus, weights = prepared.corpus, prepared.query.weights
     if prepared.direction is None or not near.positions.size:
@@ -243,8 +248,8 @@ def cosines(prepared: PreparedQuery, near: Neighbourhood, asking: Scores) -> Sco
     dots = prepared.products(near.places)
     echoes = weights.echo * (corpus.asks[near.places].astype(np.float64) * asking)
     shares = near.shares + near.answers * echoes[near.rows]
-    along = sum_lines(shares * dots[near.rows])
-    norm = _norms(corpus, near, shares) * np.sqrt(float(np.square(prepared.direction).sum()))
+    along = sum_rows_in_order(shares * dots[near.rows])
+    norm = _smoothed_norms(corpus, near, shares) * np.sqrt(float(np.square(prepared.direction).sum()))
     cosine: Scores = np.divide(along, norm, out=np.zeros(len(along)), where=norm > 0)
     return cosine
 
@@ -259,7 +264,7 @@ def nearest_cosines(prepared: PreparedQuery, near: Neighbourhood) -> Scores:
     return cosines
 
 
-def _norms(corpus: Corpus, near: Neighbourhood, shares: Scores) -> Scores:
+def _smoothed_norms(corpus: Corpus, near: Neighbourhood, shares: Scores) -> Scores:
     """Return the lengths of smoothed vectors; those computed for an earlier query are kept."""
     kept, rows = corpus.smoothing.norms, near.positions[0]
     missing = np.flatnonzero(np.isnan(kept[rows]))
@@ -314,7 +319,7 @@ def rank(prepared: PreparedQuery, k: int, effort: SearchEffort = SEARCH_EFFORT) 
 def _best(scored: Scored, turns: NDArray[np.int32], k: int) -> list[Ranked]:
     """Return the k best turns; positions are ascending, so equal ones keep their order of arrival."""
     total = scored.total
-    chosen = best_of_each(turns[scored.positions], total)
+    chosen = best_row_of_each_turn(turns[scored.positions], total)
     if len(chosen) > k:
         best = total[chosen]
         chosen = chosen[best >= np.partition(best, len(best) - k)[len(best) - k]]
@@ -338,21 +343,21 @@ def candidates(prepared: PreparedQuery, k: int, effort: SearchEffort) -> Positio
     they are candidates too. They are of at least k turns, where so many are allowed.
     """
     allowed, turns = prepared.allowed, prepared.corpus.turn
-    found = [_by_words(prepared, max(effort.kept, 10 * k), effort), _by_meaning(prepared, effort)]
+    found = [_candidates_by_words(prepared, max(effort.kept, 10 * k), effort), _candidates_by_vector(prepared, effort)]
     if prepared.query.times:
-        found.append(_by_date(prepared, effort))
+        found.append(_candidates_by_date(prepared, effort))
     positions = distinct(np.concatenate(found), len(prepared.corpus))
     positions = positions[allowed[positions]]
-    missing = k - len(first_of_each(turns[positions]))
+    missing = k - len(first_row_of_each_turn(turns[positions]))
     if missing > 0:
         others = np.flatnonzero(allowed)
         others = others[~np.isin(turns[others], turns[positions])]
-        others = others[first_of_each(turns[others])][:missing]
+        others = others[first_row_of_each_turn(turns[others])][:missing]
         positions = np.union1d(positions, others.astype(np.int32))
     return positions
 
 
-def _by_words(prepared: PreparedQuery, kept: int, effort: SearchEffort) -> Positions:
+def _candidates_by_words(prepared: PreparedQuery, kept: int, effort: SearchEffort) -> Positions:
     corpus = prepared.corpus
     members = [(term.weight, term.posting) for term in prepared.terms]
     members += [(term.weight * one.share / SHARE_UNIT, one.posting) for term in prepared.terms for one in term.related]
@@ -367,8 +372,8 @@ def _by_words(prepared: PreparedQuery, kept: int, effort: SearchEffort) -> Posit
     if not read:
         return np.zeros(0, np.int32)
     touched = np.concatenate(read)
-    seeds = distinct(touched[largest(weight_of[touched], effort.seeds)], len(corpus))
-    near = around(corpus.dialogue, seeds, _NEIGHBOUR_ROWS)
+    seeds = distinct(touched[positions_of_largest(weight_of[touched], effort.seeds)], len(corpus))
+    near = rows_around_turns(corpus.dialogue, seeds, _NEIGHBOUR_ROWS)
     fading = [
         prepared.query.weights.spread * decay(hop, prepared.query.weights) for hop in range(1, _NEIGHBOUR_ROWS + 1)
     ]
@@ -377,10 +382,10 @@ def _by_words(prepared: PreparedQuery, kept: int, effort: SearchEffort) -> Posit
     spread = np.bincount(near.reshape(-1) + 1, reaching.reshape(-1), len(corpus) + 1)[1:].astype(np.float32)
     reached = distinct(near, len(corpus))
     reached = reached[prepared.allowed[reached]]
-    return reached[largest(spread[reached], kept)]
+    return reached[positions_of_largest(spread[reached], kept)]
 
 
-def _by_meaning(prepared: PreparedQuery, effort: SearchEffort) -> Positions:
+def _candidates_by_vector(prepared: PreparedQuery, effort: SearchEffort) -> Positions:
     """Seeds by vector. The ANN index knows no filters: it serves where most turns are allowed; else all are scanned."""
     corpus, direction, allowed = prepared.corpus, prepared.direction, prepared.allowed
     if direction is None:
@@ -389,7 +394,7 @@ def _by_meaning(prepared: PreparedQuery, effort: SearchEffort) -> Positions:
         seeds = prepared.index.search(direction, math.ceil(effort.nearest / _MIN_FILTER_SHARE)).positions.astype(
             np.int32
         )
-        return around(corpus.dialogue, seeds[seeds < len(corpus)], _NEIGHBOUR_ROWS).reshape(-1)
+        return rows_around_turns(corpus.dialogue, seeds[seeds < len(corpus)], _NEIGHBOUR_ROWS).reshape(-1)
     comparable = allowed & (corpus.scale > 0)
     count = int(np.count_nonzero(comparable))
     if count <= effort.compared:
@@ -398,11 +403,11 @@ def _by_meaning(prepared: PreparedQuery, effort: SearchEffort) -> Positions:
         # One of 64 rows is compared by its vector, the rest by their sketches only.
         most = max(effort.sketched, count // 64)
         positions = corpus.sketches.nearest(corpus.stored, direction, comparable, most)
-    seeds = positions[largest(prepared.products(positions), effort.nearest)]
-    return around(corpus.dialogue, seeds, _NEIGHBOUR_ROWS).reshape(-1)
+    seeds = positions[positions_of_largest(prepared.products(positions), effort.nearest)]
+    return rows_around_turns(corpus.dialogue, seeds, _NEIGHBOUR_ROWS).reshape(-1)
 
 
-def _by_date(prepared: PreparedQuery, effort: SearchEffort) -> Positions:
+def _candidates_by_date(prepared: PreparedQuery, effort: SearchEffort) -> Positions:
     corpus = prepared.corpus
     found = []
     for first, last in prepared.query.times:

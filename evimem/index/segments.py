@@ -58,12 +58,12 @@ class PassageTable:
         self._db.insert("passage", "seq, first, count", numbered)
         return given
 
-    def of(self, seqs: Collection[int]) -> dict[int, range]:
+    def rows_of_turns(self, seqs: Collection[int]) -> dict[int, range]:
         """Return the rows of these turns; a turn without any is missing."""
         found = self._db.select("passage", "seq, first, count", seq=seqs)
         return {seq: range(first, first + count) for seq, first, count in found}
 
-    def within(self, first: int, last: int) -> dict[int, range]:
+    def turns_with_rows_within(self, first: int, last: int) -> dict[int, range]:
         """Return the turns that have a row from `first` to `last`, with all of their rows, in order."""
         found = read_passages_within(self._db, first, last)
         return {seq: range(at, at + count) for seq, at, count in found if at + count > first}
@@ -73,7 +73,7 @@ class PassageTable:
         self._db.set_meta(_HIGH, str(self.high_water))
         self._db.delete_rows("passage", seq=seqs)
 
-    def sparse(self, spare: int) -> bool:
+    def is_sparse(self, spare: int) -> bool:
         """Say whether more than an eighth as many numbers are unused as used, and more than `spare`."""
         used = count_row_numbers(self._db)
         # Every position of a corpus takes room and time, used or not, and to number a row anew takes 50 microseconds:
@@ -214,7 +214,7 @@ class Segments:
         corpus.last_fact = int(last_fact or 0)
         return corpus
 
-    def follow(self, corpus: Corpus) -> bool:
+    def append_new_documents(self, corpus: Corpus) -> bool:
         """Append documents stored since, and the times of facts read since.
 
         Return False where some are sealed, and the corpus must be read again.
@@ -294,10 +294,10 @@ class Segments:
         for index, document in gone.items():
             for term in document.terms:
                 positions[term].append(number * self.size + index)
-        self._shorten(number, positions)
+        self._remove_from_postings(number, positions)
         self._change_events(number, {index: [] for index in gone})
 
-    def _shorten(self, number: int, leaving: Mapping[str, Sequence[int]]) -> None:
+    def _remove_from_postings(self, number: int, leaving: Mapping[str, Sequence[int]]) -> None:
         """Take positions, by term, out of the postings of a sealed segment."""
         shorter, empty = list[tuple[bytes, bytes, str, int]](), list[str]()
         found = self._db.select("posting", "term, positions, counts", number=[number], term=leaving)

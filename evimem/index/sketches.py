@@ -51,7 +51,7 @@ class Sketches:
 
         `direction` has shape (dimension,); `allowed` is a mask over positions.
         """
-        words = self._of(stored)
+        words = self._update_sketches(stored)
         asked = self._sketch(direction[None] / np.sqrt(np.square(direction).sum()))[0]
         distances = np.zeros(len(stored.scale), np.uint16)
         for word, bits in zip(words, asked, strict=True):
@@ -62,7 +62,7 @@ class Sketches:
         last = min(int(np.searchsorted(within, most)), far - 1)
         return np.flatnonzero(distances <= last).astype(np.int32)
 
-    def _of(self, stored: StoredVectors) -> Words:
+    def _update_sketches(self, stored: StoredVectors) -> Words:
         """Return the sketches of every position; those before the last call are kept where their bounds are."""
         size = len(stored.scale)
         if not self._is_sampled or self._size < SAMPLE_VECTORS:

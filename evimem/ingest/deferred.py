@@ -14,10 +14,10 @@ from typing import Literal
 
 from ..db.jobs import MAX_ATTEMPTS, PAGE_JOBS, RETRY_SECONDS, lease_reason
 from ..errors import Attempt, DimensionMismatch, EmbedderError, ModelError, ModelUnavailable, ReplyError, UnknownTurn
-from ..extract.attribution import TURNS_AFTER, is_nobodys
-from ..extract.labels import Label, LabelNames, label_in
+from ..extract.attribution import TURNS_AFTER, has_unclear_speaker
+from ..extract.labels import Label, LabelNames, read_label
 from ..flow import CollectBatch, Flow, StartBatch
-from ..index.document import found_by
+from ..index.document import derive_documents
 from ..llm.extract_facts import (
     HARMLESS_TURN,
     MAX_WAIT_SECONDS,
@@ -109,7 +109,7 @@ def _drop_facts_of_unclear_speakers(
     with suppress(UnknownTurn):  # one of them was forgotten meanwhile
         ids = [turn.id for turn in stating]
         around = dict(zip(ids, store.contexts(ids, MAX_EARLIER_TURNS, TURNS_AFTER), strict=True)) if ids else {}
-    nobodys = {turn.id for turn in stating if is_nobodys(turn, around.get(turn.id, (turn,)))}
+    nobodys = {turn.id for turn in stating if has_unclear_speaker(turn, around.get(turn.id, (turn,)))}
     return [replace(one, value=()) if job.turn.id in nobodys else one for job, one in zip(jobs, read, strict=True)]
 
 
@@ -127,7 +127,7 @@ def reindex_turns(store: Store, jobs: Sequence[Job]) -> Flow[int]:
     yield from ()
     entries = []
     for job in jobs:
-        error = found_by(job.turn, job.rows).error
+        error = derive_documents(job.turn, job.rows).error
         entries.append(Entry(job.turn, failed=(("terms", error),) if error else ()))
     complete_jobs(store, "terms", entries)
     return len(jobs)
@@ -190,7 +190,7 @@ def extract_job(
     # A model is shown the names of the 10 nearest turns.
     alike = store.recall(Query(job.turn.text or job.turn.caption or "", 10))
     before = store.facts([one.id for one in earlier])
-    labels = (label_in(facts) for facts in (*(hit.facts for hit in alike), *((fact,) for fact in before)))
+    labels = (read_label(facts) for facts in (*(hit.facts for hit in alike), *((fact,) for fact in before)))
     known = tuple(dict.fromkeys(label for label in labels if label != Label()))
     found = yield from _extract_facts(job, conventions, earlier, known)
     if isinstance(found, ModelError):
@@ -204,7 +204,7 @@ def extract_job(
         store.postpone("extract", {job.turn.id: (plan.reason, None if plan.last else plan.seconds)})
         return 1
     endpoint.succeed(job.turn)
-    yield from store_facts(store, [(job, endpoint.names.join(job.turn, found.facts))])
+    yield from store_facts(store, [(job, endpoint.names.unify_label(job.turn, found.facts))])
     return 1
 
 
@@ -380,7 +380,7 @@ def _read_batch(
                 raise outcome
             text = getattr(outcome, "text", "")
             facts = read_extraction(text, job.turn, earlier[job.turn.id], conventions).facts
-            extracted.append((job, names.join(job.turn, facts)))
+            extracted.append((job, names.unify_label(job.turn, facts)))
         except ModelError as error:
             errors[job.turn.id] = error
     return _BatchRead(extracted, errors)

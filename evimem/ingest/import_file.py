@@ -23,13 +23,13 @@ from typing import Any, BinaryIO
 from ..db.atomic_files import delete_stale_temporaries, open_regular, replace_with, translate_os_errors
 from ..db.connection import check_readable, check_replaceable
 from ..errors import Attempt, ImportFailed, InvalidTurn, StoreError, describe_safely, shown, try_read
-from ..extract.rule_extractor import MAX_FACTS, RuleExtractor, fact_fault
+from ..extract.rule_extractor import MAX_FACTS, RuleExtractor, find_fact_fault
 from ..flow import Flow
 from ..llm.extract_facts import MAX_EXTRACTED_CHARACTERS
 from ..loaders.json_values import parse_json
 from ..protocols import Extractor, Store
 from ..raw.validate import AS_GIVEN, LocalTimes, TurnValidator
-from ..text.names import Sources
+from ..text.names import SourceWords
 from ..types.results import AddReport
 from ..types.stored import MAX_EARLIER_TURNS, OF_A_MODEL, ForgottenMarks, ForgottenPlace, JobKind
 from ..types.type_variables import T
@@ -264,7 +264,7 @@ def _parse_fact(given: Any, what: str, turn: Turn) -> Fact:
         raise MalformedError(f"the span of {what} is {_shorten_value(span)}; expected two positions, [start, end]")
     value["span"] = tuple(span)
     fact = Fact(**value, event=None if event is None else _parse_event(event, f"the event of {what}"))
-    if fault := fact_fault(fact, turn):
+    if fault := find_fact_fault(fact, turn):
         raise MalformedError(f"{what}: {fault}")
     return fact
 
@@ -303,11 +303,11 @@ def _attach_grounded_facts(
         words = " ".join((turn.speaker, turn.text[:MAX_EXTRACTED_CHARACTERS], turn.caption or ""))
         doubtful = [fact for fact in facts if fact.extractor != trusted]
         for texts in ((turn.text, words), (turn.text, words, *near)):
-            sources = Sources(texts) if doubtful else None
+            sources = SourceWords(texts) if doubtful else None
             doubtful = [
                 fact
                 for fact in doubtful
-                if sources and not (sources.anchor(fact.subject) and sources.anchor(fact.object))
+                if sources and not (sources.are_grounded(fact.subject) and sources.are_grounded(fact.object))
             ]
         by_rule = try_read((), RuleExtractor().extract, turn) if doubtful else Attempt(())
         unstated = {fact.id for fact in doubtful} - {fact.id for fact in by_rule.value}

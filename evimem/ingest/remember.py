@@ -47,7 +47,8 @@ _OTHER_CONTENT: tuple[TurnOutcome, str] = ("added", "its id is that of another m
 _BEFORE_REPLY = timedelta(microseconds=1)  # by which a message is earlier than its reply, which was stored before it
 _CUT_OFF = "it is the beginning of the message that is stored in its place, which stays"
 _CLOCK_WORD = re.compile(
-    rf"\d|^(?:{ENGLISH.any_of('common.months')}|{ENGLISH.any_of('common.weekdays')}|am|pm|utc|gmt)$", re.IGNORECASE
+    rf"\d|^(?:{ENGLISH.any_of_source('common.months')}|{ENGLISH.any_of_source('common.weekdays')}|am|pm|utc|gmt)$",
+    re.IGNORECASE,
 )
 
 

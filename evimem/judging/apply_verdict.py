@@ -114,7 +114,7 @@ def lacks_facts(count: EntityCount) -> bool:
     return count.total == 0 or count.found < count.needed
 
 
-def sufficient(tier: Tier, confidence: float, *, temporal: bool) -> bool:
+def is_sufficient(tier: Tier, confidence: float, *, temporal: bool) -> bool:
     """Whether a calibrated verdict ends the search (E9); PARTIAL never does."""
     if tier is Tier.EXACT:
         return confidence >= (MIN_TEMPORAL_STOP_CONFIDENCE if temporal else MIN_STOP_CONFIDENCE)
@@ -128,7 +128,7 @@ def find_stop_reason(verdict: Verdict, before: Verdict | None, *, temporal: bool
     is asked of one: after the first the turns of the one asked about are searched, so that a third would hardly find
     more.
     """
-    if sufficient(verdict.tier, verdict.confidence, temporal=temporal):
+    if is_sufficient(verdict.tier, verdict.confidence, temporal=temporal):
         return f"{verdict.tier.value} evidence"
     if corrects(verdict):
         return "the premise is contradicted"

@@ -306,6 +306,6 @@ def max_shown_characters(turn: Turn) -> int:
     return MAX_PERSON_CHARACTERS if turn.role in (None, "user") else MAX_REPLY_CHARACTERS
 
 
-def fits_as_neighbour(turn: Turn) -> bool:
+def is_short_enough_as_neighbour(turn: Turn) -> bool:
     """Whether all of a turn is shown where it stands beside a found one."""
     return len(turn.text) <= MAX_NEIGHBOUR_CHARACTERS and not turn.caption

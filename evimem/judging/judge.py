@@ -91,7 +91,7 @@ class Considered:
     read: frozenset[str]
 
 
-def own_first(candidates: Sequence[Keyword], most: int) -> tuple[Keyword, ...]:
+def question_words_first(candidates: Sequence[Keyword], most: int) -> tuple[Keyword, ...]:
     """Return the first keywords, the question's own words before words that only mean nearly the same."""
     return tuple(sorted(candidates, key=lambda one: -one.closeness)[:most])
 

@@ -30,7 +30,7 @@ class Language:
 
     def words(self, name: str) -> tuple[str, ...]:
         """Return a list in its order. Raise KeyError for one that the language does not have."""
-        return _words(self.code, name)
+        return _read_words(self.code, name)
 
     def __getitem__(self, name: str) -> frozenset[str]:
         """Return a list as a set, made once. Raise KeyError for one that the language does not have."""
@@ -38,7 +38,7 @@ class Language:
 
     def table(self, name: str) -> Mapping[str, Any]:
         """Return a table, its values as TOML gives them. Raise KeyError for one that the language does not have."""
-        value = _value(self.code, name)
+        value = _read_value(self.code, name)
         if not isinstance(value, Mapping):
             raise KeyError(f"{name!r} of language {self.code!r} is a list; use words()")
         return value
@@ -47,7 +47,7 @@ class Language:
         """Return a table whose values are lists of words. Raise KeyError for one that the language does not have."""
         return MappingProxyType({key: _as_words(value) for key, value in self.table(name).items()})
 
-    def any_of(self, *names: str) -> str:
+    def any_of_source(self, *names: str) -> str:
         """Return the source of a pattern for any word or phrase of these lists, with any space between its words.
 
         The words are taken as they are. Raise KeyError for a list that the language does not have.
@@ -62,14 +62,14 @@ class Language:
 
 
 @cache
-def _file(code: str, name: str) -> Mapping[str, Any]:
+def _load_file(code: str, name: str) -> Mapping[str, Any]:
     text = (_HERE / code / f"{name}.toml").read_text(encoding="utf-8")
     return MappingProxyType(tomllib.loads(text))
 
 
-def _value(code: str, name: str) -> Any:
+def _read_value(code: str, name: str) -> Any:
     file, _, key = name.partition(".")
-    value: Any = _file(code, file)
+    value: Any = _load_file(code, file)
     for part in key.split("."):
         if part not in value:
             raise KeyError(f"language {code!r} has no {name!r}; it has {', '.join(value)}")
@@ -78,8 +78,8 @@ def _value(code: str, name: str) -> Any:
 
 
 @cache
-def _words(code: str, name: str) -> tuple[str, ...]:
-    value = _value(code, name)
+def _read_words(code: str, name: str) -> tuple[str, ...]:
+    value = _read_value(code, name)
     if isinstance(value, Mapping):
         raise KeyError(f"{name!r} of language {code!r} is a table; use table() or lists()")
     return _as_words(value)
@@ -87,7 +87,7 @@ def _words(code: str, name: str) -> tuple[str, ...]:
 
 @cache
 def _word_set(code: str, name: str) -> frozenset[str]:
-    return frozenset(_words(code, name))
+    return frozenset(_read_words(code, name))
 
 
 def _as_words(value: str | list[str]) -> tuple[str, ...]:

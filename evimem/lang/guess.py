@@ -44,31 +44,31 @@ _NOT_ARABIC = re.compile("[\u067e\u0686\u0698\u06af\u0679\u0688\u0691\u06ba\u06d
 _NOT_RUSSIAN = re.compile("[\u0456\u0457\u0454\u0491\u045e\u0452\u0458\u0459\u045a\u045b\u045f\u0453\u045c\u0455]")
 
 
-def language_of(text: str) -> str:
+def guess_language(text: str) -> str:
     """Return the code of the language of a text: "en", one of LANGUAGES, OTHER, or "" where nothing shows it.
 
     Only the first 400 characters are looked at.
     """
     # Guess by the first 400 characters.
-    return _guess(text[:400].lower())
+    return _guess_uncached(text[:400].lower())
 
 
 def is_english(text: str) -> bool:
     """Return whether a text may be read by English rules: it is English, or too short or mixed to say."""
-    return language_of(text) in ENGLISH_OR_UNKNOWN
+    return guess_language(text) in ENGLISH_OR_UNKNOWN
 
 
 @lru_cache(8)  # a turn is asked about several times while it is added; few, because texts are forgotten
-def _guess(text: str) -> str:
+def _guess_uncached(text: str) -> str:
     words = _WORD.findall(text)
     if not text.isascii():
         words = [word for word in words if _LATIN_LETTERS.match(word)]
-    balance = sum(map(_balance().get, words, repeat(0)))
+    balance = sum(map(_english_weights().get, words, repeat(0)))
     if text.isascii():
         # A surplus of two English words outweighs every other sign.
-        return "en" if balance >= 2 else _of_latin_words(words, text)[0]
-    scripts = _by_script(text)
-    language, score = _of_latin_words(words, text)
+        return "en" if balance >= 2 else _guess_by_latin_words(words, text)[0]
+    scripts = _count_languages_by_script(text)
+    language, score = _guess_by_latin_words(words, text)
     if language != "en" and sum(_OF_OTHERS.search(word) is not None for word in words) >= _MIN_LANGUAGE_SIGNS:
         return OTHER
     if not scripts:
@@ -77,7 +77,7 @@ def _guess(text: str) -> str:
     return foreign if count > score else language
 
 
-def _by_script(text: str) -> Counter[str]:
+def _count_languages_by_script(text: str) -> Counter[str]:
     if not _BEYOND_LATIN.search(text):
         return Counter()
     found = Counter({language: len(pattern.findall(text)) for language, pattern in _SCRIPTS})
@@ -89,18 +89,18 @@ def _by_script(text: str) -> Counter[str]:
     return +found
 
 
-def _of_latin_words(words: list[str], text: str) -> tuple[str, float]:
+def _guess_by_latin_words(words: list[str], text: str) -> tuple[str, float]:
     """Return the language that the words of a text in Latin letters speak for, and how strongly they do.
 
     A word of one language counts 1; one that English texts have as well counts a half for both, like a letter that
     English lacks; a few words of the second kind alone show nothing.
     """
-    known, shared = _known(), ENGLISH["common.in_other_languages_too"]
+    known, shared = _languages_by_word(), ENGLISH["common.in_other_languages_too"]
     hits = Counter(language for word in words for language in known.get(word, ()))
     english = hits.pop("en", 0) + sum(word in shared and word in ENGLISH["terms.stop_words"] for word in words) / 2
     if hits:
         # At most three letters that English lacks count in one text.
-        letters = {code: min(sum(map(text.count, _letters(code))), 3) for code in hits}
+        letters = {code: min(sum(map(text.count, _special_letters(code))), 3) for code in hits}
         language = max(_LATIN, key=lambda code: hits[code] + letters.get(code, 0) / 2)
         own = sum(word not in shared and language in known.get(word, ()) for word in words)
         score = own + (hits[language] - own + letters[language]) / 2
@@ -109,7 +109,7 @@ def _of_latin_words(words: list[str], text: str) -> tuple[str, float]:
         shown = own + letters[language] >= 1
         if not shown:  # by words that English texts have as well, if there are many and English is hardly spoken for
             # Three different words of a language show it, though English texts have each of them.
-            shown = len(_spoken(language, words)) >= 3 and score > 2 * english
+            shown = len(_words_of_language(language, words)) >= 3 and score > 2 * english
         if shown and score >= enough and score > english:
             return language, score
     if (
@@ -123,17 +123,17 @@ def _of_latin_words(words: list[str], text: str) -> tuple[str, float]:
     return ("en" if english else ""), english
 
 
-def _spoken(language: str, words: list[str]) -> set[str]:
-    return {word for word in words if language in _known().get(word, ())}
+def _words_of_language(language: str, words: list[str]) -> set[str]:
+    return {word for word in words if language in _languages_by_word().get(word, ())}
 
 
 @cache
-def _letters(language: str) -> str:
+def _special_letters(language: str) -> str:
     return "".join(Language(language).words("common.letters"))
 
 
 @cache
-def _known() -> dict[str, tuple[str, ...]]:
+def _languages_by_word() -> dict[str, tuple[str, ...]]:
     """Return the languages that a word speaks for. A word of several speaks for each, but none that is also English."""
     found: dict[str, tuple[str, ...]] = {}
     for language in _LATIN:
@@ -150,7 +150,9 @@ def _known() -> dict[str, tuple[str, ...]]:
 
 
 @cache
-def _balance() -> dict[str, float]:
+def _english_weights() -> dict[str, float]:
     """Return for each known word how much it speaks for English (1), or against it."""
     shared = ENGLISH["common.in_other_languages_too"]
-    return {word: 1 if codes == ("en",) else -0.5 if word in shared else -1 for word, codes in _known().items()}
+    return {
+        word: 1 if codes == ("en",) else -0.5 if word in shared else -1 for word, codes in _languages_by_word().items()
+    }

@@ -12,11 +12,11 @@ from typing import Any
 
 from ..embedding.static_embedder import count_tokens
 from ..errors import ModelError, PromptTooLong, ReplyError
-from ..extract.labels import Label, canonical, label_fact
+from ..extract.labels import Label, find_known_name, label_fact
 from ..extract.statements import fact_id
 from ..flow import Flow
 from ..lang import ENGLISH
-from ..text.names import Sources
+from ..text.names import SourceWords
 from ..text.prompt_text import caption_line, find_quote, format_time, mark_lines, quote_name
 from ..text.terms import terms
 from ..times import Conventions, locate_times
@@ -213,7 +213,7 @@ class _FactReader:
         self._located = locate_times(self._text, turn.time, conventions) if self._text else []
         near = [replace(turn, text=self._text), *_context(previous)]
         said = (part for one in near for part in (one.speaker, one.text, caption_line(one.caption)))
-        self._sources = Sources((*said, {"user": "assistant", "assistant": "user"}.get(turn.speaker, "")))
+        self._sources = SourceWords((*said, {"user": "assistant", "assistant": "user"}.get(turn.speaker, "")))
 
     def add(self, entry: Mapping[str, Any]) -> None:
         """Keep one fact, or count the reason for dropping it."""
@@ -228,18 +228,22 @@ class _FactReader:
             self.dropped["quote not in the turn"] += 1
         elif subject.lower() in _NOBODY:
             self.dropped["a pronoun for a name"] += 1
-        elif not (self._sources.means(subject) and self._sources.names(obj) and self._sources.anchor(obj)):
+        elif not (
+            self._sources.may_refer_to(subject)
+            and self._sources.contain_names_of(obj)
+            and self._sources.are_grounded(obj)
+        ):
             self.dropped["words from nowhere"] += 1
         else:
             self._keep(subject, predicate, obj, kind, span, entry)
 
     def label(self, reply: Mapping[str, Any], known: Sequence[Label]) -> Label:
         """Return the label of a turn in a reply; a keyword whose words stand in no turn is left out."""
-        said = (one.replace(";", " ") for one in reply["keywords"] if self._sources.anchor(one, share=1.0))
-        keywords = (canonical(one, (other for label in known for other in label.keywords)) for one in said)
+        said = (one.replace(";", " ") for one in reply["keywords"] if self._sources.are_grounded(one, share=1.0))
+        keywords = (find_known_name(one, (other for label in known for other in label.keywords)) for one in said)
         return Label(
-            canonical(reply["topic"], (one.topic for one in known)),
-            canonical(reply["tag"], (one.tag for one in known)),
+            find_known_name(reply["topic"], (one.topic for one in known)),
+            find_known_name(reply["tag"], (one.tag for one in known)),
             tuple(dict.fromkeys(keywords))[:8],
         )
 

@@ -14,7 +14,7 @@ from ..judging.apply_verdict import all_gaps, clamp_verdict, find_stop_reason, l
 from ..judging.evidence import Draft, Manner, Verdict, View
 from ..judging.judge import UNSEARCHABLE_GAP_KINDS, Chosen, Considered, Decided, Explored, Move, Round, Stage
 from ..query.find_turns import StandingInstruction, standing_wishes
-from ..text.prompt_text import bullets, escape_attribute, format_time, mark_lines, quote_name
+from ..text.prompt_text import bulleted_list, escape_attribute, format_time, mark_lines, quote_name
 from ..types.stored import Keyword
 from ..types.trace import Complete, Reply
 from ..types.type_variables import T
@@ -37,9 +37,9 @@ from .read_verdict import (
     read_considered,
     read_decision,
     read_draft,
-    read_joint,
     read_move,
     read_verdict,
+    read_verdict_with_draft,
 )
 from .request import ANSWER, CHAIN, DECIDE, ENTITIES, JOINT, JUDGE, REFINE, Ledger, ask, ask_model, bound_lists
 
@@ -109,8 +109,8 @@ class LLMJudge:
             if not joint:
                 read = partial(read_verdict, view=view, shown=shown)
                 return ask_model(judge_request(view, shown, names), read, ledger)
-            first = partial(read_joint, view=view, shown=shown)
-            request = joint_request(view, shown, wishes)
+            first = partial(read_verdict_with_draft, view=view, shown=shown)
+            request = verdict_with_answer_request(view, shown, wishes)
             return ask_model(request, first, ledger, at_last=partial(first, repaired=True))
 
         page = partial(show_facts, with_turns=False) if view.by_fact else show_evidence
@@ -213,7 +213,9 @@ def _without_next_query(request: Complete) -> Complete:
     )
 
 
-def joint_request(view: View, shown: ShownEvidence, wishes: Sequence[StandingInstruction] = ()) -> Complete:
+def verdict_with_answer_request(
+    view: View, shown: ShownEvidence, wishes: Sequence[StandingInstruction] = ()
+) -> Complete:
     """Return the request for a sufficiency check that answers too; `wishes` as in `answer_request`."""
     form = bound_lists(JOINT, **_list_bounds(view), citations=len(shown.turns))
     return evidence_request(form, view, shown, manner=_form_line(view) + _wishes(wishes), **_check_values(view, ()))
@@ -231,7 +233,7 @@ def _check_values(view: View, names: Sequence[str]) -> dict[str, object]:
         "iteration": view.iteration,
         "iterations": view.iterations,
         "strategy": view.strategy,
-        "queries": bullets(query for query in view.queries if query != view.analysis.question),
+        "queries": bulleted_list(query for query in view.queries if query != view.analysis.question),
         "entities": f"{' '.join((*short, *found))}\n".lstrip("\n"),
         "requirements": _requirements(view),
     }
@@ -246,8 +248,8 @@ def decide_request(view: View, stage: Stage, shown: ShownEvidence) -> Complete:
         number=stage.number,
         most=stage.most,
         directive=directive(view, stage),
-        searched=bullets(stage.tried),
-        thoughts=bullets(stage.thoughts),
+        searched=bulleted_list(stage.tried),
+        thoughts=bulleted_list(stage.thoughts),
         claims=claim_lines(view) or "nothing yet",
         requirements=_requirements(view),
     )
@@ -280,7 +282,7 @@ def answer_request(
     wishes: Sequence[StandingInstruction] = (),
 ) -> Complete:
     """Return the request for the answer; the user's standing wishes have a place of their own, oldest first."""
-    reasoning = f"\nA chain of reasoning to check and use:\n{bullets(chain)}" if chain else ""
+    reasoning = f"\nA chain of reasoning to check and use:\n{bulleted_list(chain)}" if chain else ""
     return evidence_request(
         ANSWER,
         view,
@@ -289,7 +291,7 @@ def answer_request(
         missing="Missing from the facts alone, which the items may still tell:"
         if view.by_fact
         else "Known to be missing:",
-        gaps=bullets(gap.text for gap in verdict.gaps),
+        gaps=bulleted_list(gap.text for gap in verdict.gaps),
         wishes=_wishes(wishes),
     )
 
@@ -378,8 +380,8 @@ def _ask_next_query(view: View, verdict: Verdict, ledger: Ledger) -> Flow[str]:
         iterations=view.iterations,
         strategy=view.strategy,
         query=quote_name(view.queries[-1] if view.queries else view.analysis.question),
-        queries=bullets(view.queries[:-1]),
-        missing=bullets(filter(None, missing)),
+        queries=bulleted_list(view.queries[:-1]),
+        missing=bulleted_list(filter(None, missing)),
     )
     return str((yield from ask_model(request, REFINE.read, ledger))["query"])
 

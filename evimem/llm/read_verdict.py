@@ -35,7 +35,7 @@ from ..judging.judge import (
 )
 from ..judging.tracker import Claim, Requirement, Tracker
 from ..lang import ENGLISH
-from ..text.prompt_text import bullets, escape_attribute, find_quote, mark_lines, quote_name
+from ..text.prompt_text import bulleted_list, escape_attribute, find_quote, mark_lines, quote_name
 from ..text.terms import terms
 from ..types.results import Citation
 from ..types.stored import Keyword
@@ -80,7 +80,7 @@ def read_draft(text: str, shown: ShownEvidence, *, repaired: bool = False) -> Dr
     return replace(_draft(reply, shown, text, NO_ANSWER_REASON, repaired=repaired), steps=reply["steps"])
 
 
-def read_joint(text: str, view: View, shown: ShownEvidence, *, repaired: bool = False) -> Verdict:
+def read_verdict_with_draft(text: str, view: View, shown: ShownEvidence, *, repaired: bool = False) -> Verdict:
     """Return the verdict in a reply, with the draft of an answer; without one where the reply has no such field.
 
     Raise ReplyError as `read_verdict` and, unless the reply is `repaired`, for a draft as `read_draft` does.
@@ -225,7 +225,7 @@ def consider_request(view: View, reading: Round, shown: ShownEvidence) -> Comple
         number=reading.number,
         most=reading.most,
         critical=", ".join(kept) or "none",
-        answer=bullets([reading.answer] if reading.answer else []),
+        answer=bulleted_list([reading.answer] if reading.answer else []),
     )
 
 
@@ -246,7 +246,7 @@ def explore_request(view: View, explored: Explored, shown: ShownEvidence) -> Com
         with_tools(explored.tools),
         view,
         shown,
-        cues=bullets(explored.cues),
+        cues=bulleted_list(explored.cues),
         number=explored.number,
         most=explored.most,
         directive=directive,

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, get_args
 from ..errors import ModelError, PromptTooLong, ReplyError
 from ..flow import Flow
 from ..judging.judge import TOOLS, Action, Tool
-from ..text.prompt_text import visible
+from ..text.prompt_text import remove_invisible
 from ..types.trace import Called, Complete, ModelRole, Reply
 from ..types.type_variables import T
 from ..types.values import GapKind
@@ -50,10 +50,10 @@ def text(value: Any, limit: int = MAX_TEXT_CHARACTERS) -> str:
         return ""
     if isinstance(value, int) and abs(value) >= 10**18:
         return ""
-    return visible(str(value)[: 2 * limit]).strip()[:limit]
+    return remove_invisible(str(value)[: 2 * limit]).strip()[:limit]
 
 
-def text_unless_none(value: Any, limit: int = MAX_TEXT_CHARACTERS) -> str:
+def text_unless_it_says_none(value: Any, limit: int = MAX_TEXT_CHARACTERS) -> str:
     """Return a text as `text` does, but an empty one for a word such as "none." or "N/A"."""
     clean = text(value, limit)
     return "" if clean.strip(" .!-*_\"'").lower() in _NONE_WORDS else clean
@@ -78,16 +78,18 @@ def flag(value: Any) -> bool | None:
 def names(value: Any, limit: int = MAX_KEY_CHARACTERS) -> tuple[str, ...]:
     """Return the names in a list, or in a string, split at commas, semicolons and line breaks."""
     if isinstance(value, str):
-        value = [one.strip(" \"'*-[]()") for one in re.split(r"[,;\n]", text_unless_none(value).strip("[](){} "))]
+        value = [
+            one.strip(" \"'*-[]()") for one in re.split(r"[,;\n]", text_unless_it_says_none(value).strip("[](){} "))
+        ]
     # So many names are read, whatever the list was to have.
     entries = value[:200] if isinstance(value, list) else []
-    return tuple(name for one in entries if (name := text_unless_none(one, limit)))
+    return tuple(name for one in entries if (name := text_unless_it_says_none(one, limit)))
 
 
 def sentences(value: Any) -> tuple[str, ...]:
     """Return the sentences in a list, or in the lines of a string."""
     lines = value.split("\n") if isinstance(value, str) else value if isinstance(value, list) else []
-    return tuple(clean for one in lines[:MAX_SENTENCES] if (clean := text_unless_none(one)))
+    return tuple(clean for one in lines[:MAX_SENTENCES] if (clean := text_unless_it_says_none(one)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,7 @@ class Kind:
     needed: str = ""
 
 
-def _words(most: int, read: Callable[[Any, int], str] = text_unless_none, at_most: int = 0) -> Kind:
+def _words(most: int, read: Callable[[Any, int], str] = text_unless_it_says_none, at_most: int = 0) -> Kind:
     """A text that is to have `most` characters, and is read to `at_most` where that is more."""
     return Kind({"type": "string", "maxLength": most}, lambda value: read(value, max(most, at_most)))
 
@@ -235,7 +237,7 @@ def _page(value: Any) -> int:
 
 _LABEL, _KEY = _words(MAX_LABEL_CHARACTERS, text, MAX_KEY_CHARACTERS), _words(MAX_KEY_CHARACTERS, text)
 _LINE, _PROSE = _words(MAX_SENTENCE_CHARACTERS), _words(MAX_TEXT_CHARACTERS)
-_QUERY = replace(_LINE, read=lambda value: " ".join(text_unless_none(value, MAX_SENTENCE_CHARACTERS).split()))
+_QUERY = replace(_LINE, read=lambda value: " ".join(text_unless_it_says_none(value, MAX_SENTENCE_CHARACTERS).split()))
 _LABELS, _LINES = partial(_list, _LABEL.schema, read=names), partial(_list, _LINE.schema, read=sentences)
 _QUOTE = _words(1_000, text)
 _ANSWER = replace(_PROSE, read=lambda value: text(value) if type(value) in {str, int, float} else None)
@@ -294,7 +296,7 @@ _FACTS = _records(
     bears_on=_words(120),
 )
 _LISTED = replace(_FACTS, read=lambda value: _FACTS.read(value) if isinstance(value, list) else None, needed="no list")
-_FILED = _words(MAX_LABEL_CHARACTERS, text_unless_none, MAX_TAG_CHARACTERS)
+_FILED = _words(MAX_LABEL_CHARACTERS, text_unless_it_says_none, MAX_TAG_CHARACTERS)
 EXTRACT = _form(
     "extract", "extract", "facts", 4_000, "facts",
     facts=_LISTED, keywords=_list(_LABEL.schema, 8, partial(names, limit=MAX_TAG_CHARACTERS)), tag=_FILED, topic=_FILED,

@@ -9,7 +9,7 @@ from ..embedding.static_embedder import count_tokens
 from ..judging.apply_verdict import needed_facts
 from ..judging.evidence import EntityCount, Evidence, max_shown_characters
 from ..protocols import Store
-from ..text.names import NameSearch, names, other_forms
+from ..text.names import NameSearch, contains_name, other_forms
 from ..text.sentences import scripts
 from ..text.terms import terms
 from ..types.results import MAX_COUNT
@@ -109,9 +109,9 @@ class EntityCounter:
         """Return how many facts about each entity are in the evidence, are needed and are in the memory."""
         counts: dict[str, EntityCount] = {}
         for entity in entities:
-            found = self._found(entity, evidence)
+            found = self._count_facts_found(entity, evidence)
             if found < needed_facts(MAX_COUNT, self._delta) and self._ask_memory(entity):
-                found = self._found(entity, evidence)
+                found = self._count_facts_found(entity, evidence)
             total = max(found, self._totals.get(entity, 0))
             if total or self._literal or not self._may_be_unnamed(entity, evidence):
                 counts[entity] = EntityCount(found, needed_facts(total, self._delta), total)
@@ -138,7 +138,7 @@ class EntityCounter:
         self._totals[entity] = _count_statements(about) + len(said) + unread
         return bool(self._aliases[entity])
 
-    def _found(self, entity: str, evidence: Collection[Evidence]) -> int:
+    def _count_facts_found(self, entity: str, evidence: Collection[Evidence]) -> int:
         called = self.known_names(entity)
         turns = [item.turn for item in evidence]
         if not self._indexed:
@@ -153,7 +153,7 @@ class EntityCounter:
         """Return whether a turn names an entity by any of its names."""
         if turn.id not in self._read:
             self._read[turn.id] = NameSearch(f"{turn.speaker}: {turn.text} {turn.caption or ''}")
-        return any(map(self._read[turn.id].finds, called))
+        return any(map(self._read[turn.id].contains_name, called))
 
     def _may_be_unnamed(self, entity: str, evidence: Iterable[Evidence]) -> bool:
         """Return whether evidence about an entity need not name it."""
@@ -173,7 +173,7 @@ def _facts_naming(facts: Iterable[Fact], called: Collection[str]) -> list[Fact]:
 
     A fact that only gives a name is left out where its turn tells more: "my friend Basil lives in Ghent" is one.
     """
-    named = [fact for fact in facts if any(names(fact.text, name) for name in called)]
+    named = [fact for fact in facts if any(contains_name(fact.text, name) for name in called)]
     telling = {fact.turn_id for fact in named if fact.predicate != ALSO_KNOWN_AS}
     return [fact for fact in named if fact.predicate != ALSO_KNOWN_AS or fact.turn_id not in telling]
 
@@ -187,5 +187,7 @@ def _count_statements(facts: Iterable[Fact]) -> int:
 def other_names(entity: str, facts: Iterable[Fact]) -> tuple[str, ...]:
     """Return the other names of an entity in facts: "Kit" for Katherine, and Katherine for "Kit"."""
     pairs = [(fact.subject, fact.object) for fact in facts if fact.predicate == ALSO_KNOWN_AS]
-    other = [b if names(a, entity) else a for a, b in pairs if names(a, entity) != names(b, entity)]
+    other = [
+        b if contains_name(a, entity) else a for a, b in pairs if contains_name(a, entity) != contains_name(b, entity)
+    ]
     return tuple(dict.fromkeys(other))[:MAX_ALIASES]

@@ -12,7 +12,7 @@ from ..judging.evidence import Variant, Verdict
 from ..page.compose import turns_of_time
 from ..page.profile import asks_about_user, find_statements
 from ..page.question import LEAST, MOST, TOKENS_PER_HIT, Asked, BlockSearch, find_later
-from ..text.names import names
+from ..text.names import contains_name
 from ..types.results import Answer
 from ..types.trace import Complete
 from ..types.values import Gap, Hit, Query
@@ -179,7 +179,7 @@ class Refining(Rounds):
             if session.has("index"):
                 session.look_up(gap.about, number)
             count = check.view.entities.get(gap.about)
-            if query and count is not None and lacks_facts(count) and not names(query, gap.about):
+            if query and count is not None and lacks_facts(count) and not contains_name(query, gap.about):
                 query = f"{gap.about} {query}"
         if query := self._new(verdict, query, number):
             speaker = gap.about if gap.kind == "attribution" and gap.about in session.roster.speakers else None

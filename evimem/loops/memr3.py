@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..flow import Flow
-from ..judging.evidence import Variant, View, fits_as_neighbour
+from ..judging.evidence import Variant, View, is_short_enough_as_neighbour
 from ..judging.judge import UNSEARCHABLE_GAP_KINDS, Action, Decided, Stage
 from ..judging.tracker import Tracker
 from ..types.results import Answer
@@ -238,7 +238,9 @@ class Deciding(Rounds):
         shown = {item.turn.id for item in view.shown} if read else set()
         self.unread = tuple(turn_id for turn_id in self.newest if turn_id not in shown)
         if self.claims and read:
-            self.seen = self.seen.union(turn.id for turn in view.turns_around.values() if fits_as_neighbour(turn))
+            self.seen = self.seen.union(
+                turn.id for turn in view.turns_around.values() if is_short_enough_as_neighbour(turn)
+            )
 
     def _is_exhausted(self) -> bool:
         """Whether every turn of the memory was returned, or shown beside another; not known of one that is large."""

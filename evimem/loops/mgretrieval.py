@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal, TypeAlias
 
-from ..extract.labels import label_in
+from ..extract.labels import read_label
 from ..flow import Flow
 from ..judging.apply_verdict import corrects
 from ..judging.evidence import Variant
-from ..judging.judge import MAX_LISTED_KEYWORDS, Chosen, Considered, Round, own_first
+from ..judging.judge import MAX_LISTED_KEYWORDS, Chosen, Considered, Round, question_words_first
 from ..judging.tracker import shown_witnesses
 from ..query.find_turns import read_remaining
 from ..text.terms import terms
@@ -271,7 +271,7 @@ def _vocabulary(session: Session, how: MGRetrieval) -> tuple[Vocabulary, Mapping
         return vocabulary_of(units, said), {}
     filed: dict[str, tuple[str, ...]] = {}
     for fact in read_remaining(store, store.facts, list(said)):
-        filed[fact.turn_id] = filed.get(fact.turn_id, ()) + label_in([fact]).keywords
+        filed[fact.turn_id] = filed.get(fact.turn_id, ()) + read_label([fact]).keywords
     labels = {label for names in filed.values() for label in names}
     keywords = {turn_id: filed.get(turn_id) or words for turn_id, words in said.items()}
     written = written_words(text for turn_id, text in texts.items() if not filed.get(turn_id))
@@ -283,7 +283,7 @@ def _vocabulary(session: Session, how: MGRetrieval) -> tuple[Vocabulary, Mapping
 def _choose(rounds: Reading, page: Sequence[Keyword]) -> Flow[list[Keyword]]:
     """Return the keywords that the judge chooses of a page; where its reply cannot be read, by their closeness."""
     session, most = rounds.session, rounds.how.depth
-    made = Chosen(tuple(one for one in own_first(page, most) if one.closeness))
+    made = Chosen(tuple(one for one in question_words_first(page, most) if one.closeness))
     if rounds.lost < MAX_LOST_REPLIES:
         made = yield from rounds.ask_judge(session.task.judge.choose(session.task.question, page, most), 1, made)
     session.events.extend(made.calls)

@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
-from ..extract.labels import label_in
-from ..extract.statements import class_of
+from ..extract.labels import read_label
+from ..extract.statements import fact_class
 from ..flow import Flow
 from ..judging.evidence import Variant
 from ..judging.judge import (
@@ -38,7 +38,7 @@ from ..judging.judge import (
 )
 from ..judging.tracker import shown_witnesses
 from ..query.find_turns import read_remaining
-from ..text.names import names
+from ..text.names import contains_name
 from ..text.terms import STOP_WORDS, terms, words
 from ..times.find_times import find_times
 from ..types.results import Answer
@@ -138,7 +138,7 @@ class MemoryViews:
         """
         hit = self._returned_turn(call.of)
         times = [Row(cue, TIME_CUE) for cue in time_cues(_events_of(self._session, hit))]
-        filed = label_in(hit.facts).keywords
+        filed = read_label(hit.facts).keywords
         said = [word for word in dict.fromkeys(words(hit.turn.text)) if word not in STOP_WORDS]
         found = self._store.keywords((hit.turn.speaker, *said), self._session.task.scope)
         shared = sorted((one for one in found if one.turns > 1 and is_own(one)), key=lambda one: one.turns)
@@ -297,7 +297,7 @@ def _rank_turns(session: Session, wanted: Search) -> Flow[Sequence[Hit]]:
 
 def _turn_place(hit: Hit) -> str:
     """Return who said a turn, in which session, and of which topic it is."""
-    topic = label_in(hit.facts).topic
+    topic = read_label(hit.facts).topic
     return f"{hit.turn.speaker}, session {hit.turn.session}{f', topic {topic}' if topic else ''}"
 
 
@@ -315,7 +315,7 @@ def _turns_about(task: Task, cue: str, found: Collection[str]) -> Iterator[Hit]:
     """Yield the turns that do not say a cue, of whose facts one is about it all the same: "he" was somebody."""
     ids = dict.fromkeys(fact.turn_id for fact in _facts_about(task, cue) if fact.turn_id not in found)
     for hit in load_facts(task.store, tuple(ids)):
-        if not names(f"{hit.turn.speaker}: {hit.turn.text} {hit.turn.caption or ''}", cue):
+        if not contains_name(f"{hit.turn.speaker}: {hit.turn.text} {hit.turn.caption or ''}", cue):
             yield hit
 
 
@@ -343,7 +343,7 @@ def tags(hit: Hit, cue: str) -> tuple[str, ...]:
 
     For a time or the speaker, those of all its facts.
     """
-    if filed := label_in(hit.facts).tag:
+    if filed := read_label(hit.facts).tag:
         return (filed,)
     wanted = set(terms(cue))
     every = interval(cue) is not None or wanted <= set(terms(hit.turn.speaker))
@@ -357,7 +357,7 @@ def tag_of(fact: Fact) -> str:
     Classes are not merged by their embeddings, as the paper's tags are: of 201 on fourteen of our chats, eight pairs
     have a cosine of .6 or more, and half of these are opposites (stay, leave; learn, teach; question, answer).
     """
-    return class_of(fact)
+    return fact_class(fact)
 
 
 def time_cues(events: Iterable[TimeSpan]) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from ..flow import Flow
 from ..judging.evidence import Ablation, Analysis, Evidence, Variant
 from ..judging.judge import Judge
 from ..protocols import Store
-from ..query.analysis import hints, looked_for
+from ..query.analysis import find_hints, looked_for
 from ..query.find_turns import RERANK_PART, QuestionVectors, query_of, read_remaining, rerank_hits, user_among
 from ..types.results import MAX_COUNT, Answer, Budget
 from ..types.stored import EVERYTHING, LABEL, MemoryOverview, Scope, statements
@@ -140,13 +140,13 @@ class Searches:
         within = replace(within, k=max(k, task.rerank_depth))
         if not self._indexed:
             return (yield from self._rerank(text, k, task.store.recall(replace(within, bare=True))))
-        vector, hinted = (yield from self.vectors.of(text)), self._analysis.hints
+        vector, hinted = (yield from self.vectors.vector_of(text)), self._analysis.hints
         moved = task.move if task.judge.uses_model and wanted.text == task.question else None
         if moved is not None and vector is not None and user_among(self._roster.speakers) is not None:
             vector = moved(vector)
         if text != self._analysis.question:
             asked_at = task.asked_at or self._roster.last
-            hinted = hints(text, self._roster.speakers, asked_at, self._roster.date_order)
+            hinted = find_hints(text, self._roster.speakers, asked_at, self._roster.date_order)
         query = query_of(text, within.k, hinted, within, vector, when=wanted.when)
         return (yield from self._rerank(text, k, task.store.recall(query)))
 
@@ -418,7 +418,7 @@ class TupleRetrieval(Retrieval):
             path=path,
             iteration=iteration,
         )
-        query = self._scope.query(text, k, self._exclude, vector=(yield from self.searches.vectors.of(text)))
+        query = self._scope.query(text, k, self._exclude, vector=(yield from self.searches.vectors.vector_of(text)))
         return self._keep_facts(self._store.nearest_facts(query), path, iteration)
 
     def follow_edges(self, fact_ids: Sequence[str], iteration: int) -> Arrived:

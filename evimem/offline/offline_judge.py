@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..errors import or_else
-from ..extract.rule_extractor import RuleExtractor, conventions_of
+from ..extract.rule_extractor import RuleExtractor, extractor_conventions
 from ..flow import Flow
-from ..judging.apply_verdict import PARTIAL_CAP, clamp, sufficient
+from ..judging.apply_verdict import PARTIAL_CAP, clamp, is_sufficient
 from ..judging.evidence import Draft, Evidence, Manner, Verdict, View
 from ..judging.judge import (
     Chosen,
@@ -22,12 +22,12 @@ from ..judging.judge import (
     Move,
     Round,
     Stage,
-    own_first,
+    question_words_first,
 )
 from ..judging.tracker import Requirement
 from ..lang.guess import is_english
 from ..protocols import Extractor
-from ..text.names import names
+from ..text.names import contains_name
 from ..text.terms import words
 from ..times import mentions_time
 from ..types.stored import Keyword
@@ -112,7 +112,7 @@ class OfflineJudge:
     def choose(self, question: str, candidates: Sequence[Keyword], most: int) -> Flow[Chosen]:
         """Return the first keywords, the question's own words before related words."""
         yield from ()
-        return Chosen(own_first(candidates, most))
+        return Chosen(question_words_first(candidates, most))
 
     def consider(self, view: View, reading: Round) -> Flow[Considered]:
         """Accept by the verdict alone, without an answer; its witnesses and the turns that match best are critical."""
@@ -147,7 +147,7 @@ def is_decisive(verdict: Verdict, view: View, number: int, exact: float = SHIPPE
     """
     final = clamp(verdict, temporal=view.analysis.temporal, entities={})
     early = final.tier is not Tier.EXACT and verdict.confidence < exact and number == 1
-    return not early and sufficient(final.tier, final.confidence, temporal=view.analysis.temporal)
+    return not early and is_sufficient(final.tier, final.confidence, temporal=view.analysis.temporal)
 
 
 def with_waivers(verdict: Verdict, needs: Sequence[Requirement]) -> Verdict:
@@ -166,7 +166,7 @@ def judge_view(view: View, by: OfflineJudge) -> Verdict:
     matches, found = basis.matches, basis.likely
     if not matches.ranked:
         gaps = tuple(need.gap for need in view.tracker.open)
-        return Verdict(Tier.NONE, 0.0, gaps=gaps, reason=refusal_reason(matches), probability=0.0, basis=basis)
+        return Verdict(Tier.NONE, 0.0, gaps=gaps, reason=abstention_reason(matches), probability=0.0, basis=basis)
     measured = or_else(None, by.signals, view, matches)
     likely = {} if found is None else {"likely": found.mean, "other": rate_other_owner(view, matches, found.first)}
     signals = {**(measured or {}), **likely}
@@ -184,7 +184,7 @@ def judge_view(view: View, by: OfflineJudge) -> Verdict:
         confidence=sufficient,
         supported=supported,
         gaps=tuple(need.gap for need in missing),
-        reason=refusal_reason(matches) if doubtful else "",
+        reason=abstention_reason(matches) if doubtful else "",
         probability=told,
         signals={**signals, "score": score},
         basis=basis,
@@ -226,7 +226,7 @@ def quote_likely_turns(view: View, verdict: Verdict, by: OfflineJudge) -> Draft:
     """Quote the lines to read. `verdict` gives the probability that anything near was told, and the signals."""
     basis = basis_of(verdict, view, by)
     if basis.likely is None:
-        return Draft(None, reason=refusal_reason(basis.matches))
+        return Draft(None, reason=abstention_reason(basis.matches))
     told = log_odds(verdict.confidence if verdict.probability is None else verdict.probability)
     holds = by.constants.holds.probability({**verdict.signals, "told": told})
     english = is_in_english(view)
@@ -236,7 +236,7 @@ def quote_likely_turns(view: View, verdict: Verdict, by: OfflineJudge) -> Draft:
     draft = Draft("", kind="quote", confidence=holds, tier=tier, gaps=gaps)
     if told_of := quote_overview(view):
         return _draft(told_of, replace(draft, reason=OVERVIEW_REASON))
-    quotation = quote(view, basis.likely, conventions_of(by.extractor))
+    quotation = quote(view, basis.likely, extractor_conventions(by.extractor))
     reason = QUOTE_REASON if english else UNREAD_REASON
     return _draft(quotation.lines, replace(draft, reason=reason, read=quotation.read))
 
@@ -246,7 +246,7 @@ def _draft(lines: Sequence[QuotedLine], draft: Draft) -> Draft:
     return replace(draft, text="\n".join(line.text for line in lines), citations=tuple(cited))
 
 
-def refusal_reason(matches: Matches) -> str:
+def abstention_reason(matches: Matches) -> str:
     """Return the reason of a refusal: the names and words of the question that were not found."""
     absent = matches.absent
     named = tuple(name for name in matches.analysis.entities if not set(words(name)).isdisjoint(absent))
@@ -274,7 +274,7 @@ def _witnesses(need: Requirement, view: View, own: Sequence[Match]) -> tuple[str
     """Return the turns that support a requirement."""
     if need.kind == "entity":
         turns = [item.turn for item in view.shown]
-        ids = [turn.id for turn in turns if names(f"{turn.speaker} {turn.text}", need.about)]
+        ids = [turn.id for turn in turns if contains_name(f"{turn.speaker} {turn.text}", need.about)]
     elif need.id == "when":
         ids = [item.turn.id for item in view.shown if _is_in_asked_time(view, item)]
     elif need.kind == "time":

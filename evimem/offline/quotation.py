@@ -17,7 +17,7 @@ from itertools import pairwise
 import numpy as np
 
 from ..errors import or_else
-from ..extract.turn_facts import stance
+from ..extract.turn_facts import classify_stance
 from ..judging.evidence import View
 from ..lang import ENGLISH, Language
 from ..lang.guess import LANGUAGES
@@ -61,7 +61,7 @@ _MAX_MENTIONING_TURNS = 30  # a word that more turns have tells nothing apart
 _MENTIONS_READ = 3  # newest turns that are read for each
 _LIGHT_STEMS = frozenset(stem(word) for word in ENGLISH.words("quotations.light"))
 
-_any = ENGLISH.any_of
+_any = ENGLISH.any_of_source
 CURRENCY = r"$\u00a3\u20ac\u20a6\u20b9\u00a5"  # characters of a regular expression's set
 _SPELLED = "|".join(
     (
@@ -224,7 +224,7 @@ def _repeats(view: View, turn: Turn) -> bool:
         sum(MIN_WORD_WEIGHT + rarity(term) for term in terms) for terms in (asked & said, asked | said)
     )
     near = common >= _SAME_WORDS * all_words > 0
-    return near and asked_form(question) == asked_form(turn.text) and stance(turn) != "asserts"
+    return near and asked_form(question) == asked_form(turn.text) and classify_stance(turn) != "asserts"
 
 
 def likely_turns(view: View, matches: Matches, model: Linear) -> LikelyTurns | None:
@@ -287,7 +287,11 @@ def later_mentions(view: View, lines: Sequence[Sequence[Extract]]) -> tuple[Turn
         own if len(lines) < MAX_LINES else set[str](),
     ):  # a later turn may bring the news in other words
         later = (found[turn_id] for turn_id in sorted(ids - known - view.exclude) if found[turn_id].time > best.time)
-        told = [turn for turn in later if not is_assistant(turn) and turn.role != "system" and stance(turn) != "asks"]
+        told = [
+            turn
+            for turn in later
+            if not is_assistant(turn) and turn.role != "system" and classify_stance(turn) != "asks"
+        ]
         if told:
             return (max(told, key=lambda turn: turn.time.timestamp() if ids is near else scores[turn.id]),)
     return ()
@@ -394,7 +398,7 @@ def _with_neighbour(view: View, unit: SentenceUnit, span: tuple[int, int]) -> tu
     before = dialogue[at - 1] if at else None
     after = dialogue[at + 1] if at + 1 < len(dialogue) and dialogue[at + 1].text.strip() else None
     first, last = list[Extract](), list[Extract]()
-    asks = unit.asks or stance(unit.turn) != "asserts"
+    asks = unit.asks or classify_stance(unit.turn) != "asserts"
     replies = after is not None and asks and after.speaker != unit.turn.speaker
     if after is not None and replies:
         last = [Extract(after, _cut(after.text, *_trim(after.text), _MAX_WHOLE_CHARACTERS))]
@@ -452,7 +456,7 @@ def quote_overview(view: View) -> tuple[QuotedLine, ...]:
     asked = speakers.intersection(view.analysis.asked) or (set() if view.analysis.entities else speakers)
     if len(asked) != 1:
         return ()
-    own = [item for item in talking if item.turn.speaker in asked and stance(item.turn) == "asserts"]
+    own = [item for item in talking if item.turn.speaker in asked and classify_stance(item.turn) == "asserts"]
     best = sorted(own, key=lambda item: (not item.facts, -item.score))[:MAX_LINES]
     at = turn_places(view)
     newest = sorted((item.turn for item in best), key=lambda turn: at[turn.id], reverse=True)

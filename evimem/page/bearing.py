@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from ..embedding.static_embedder import StaticEmbedder
 from ..errors import or_else
 from ..lang import ENGLISH
-from ..query.analysis import form, question_words
+from ..query.analysis import answer_form, question_words
 from ..text.terms import plain
 from ..types.vectors import Vectors
 from .question import ENDS_ASKING
@@ -33,7 +33,7 @@ UNFOUND_PLACE = 120  # that a turn which is no hit counts as
 OPENING_WORDS = 3  # of a message, that tell the kind of a question ("where were we", "how much is", "what should I")
 BEARING_FILE = Path(__file__).with_name("bearing.npy")  # one record, a field for each of `Bearing`
 _FIRST_PERSON = re.compile(
-    rf"\b(?:{ENGLISH.any_of('word_classes.pronouns.first', 'word_classes.pronouns.first_plural')}|im|ive)\b",
+    rf"\b(?:{ENGLISH.any_of_source('word_classes.pronouns.first', 'word_classes.pronouns.first_plural')}|im|ive)\b",
     re.IGNORECASE,
 )
 
@@ -122,7 +122,7 @@ def sentence_marks(sentence: str) -> tuple[float, ...]:
     """Return marks that tell statements from requests, beside their vectors: first person, question, length."""
     return (
         float(or_else(None, speaks_of_self, sentence) or False),
-        float(or_else("thing", form, sentence) != "thing"),
+        float(or_else("thing", answer_form, sentence) != "thing"),
         float(sentence.rstrip().endswith(ENDS_ASKING)),
         min(1.0, len(sentence.split()) / 20),
     )

@@ -23,7 +23,7 @@ from ..embedding.token_bound import token_bound
 from ..errors import or_else
 from ..flow import Flow
 from ..protocols import Store
-from ..query.analysis import form as form_of
+from ..query.analysis import answer_form as form_of
 from ..query.find_turns import (
     QuestionVectors,
     StandingInstruction,
@@ -32,7 +32,7 @@ from ..query.find_turns import (
     rerank_hits,
 )
 from ..text.memory_fence import WORKED_OUT, fence_lines
-from ..text.prompt_text import CAPTION_OPENS, caption_line, turn_texts
+from ..text.prompt_text import CAPTION_OPENS, caption_line, excerpts_by_size
 from ..text.sentences import sentences
 from ..types.results import Block, BlockForm, CountTokens, Style
 from ..types.stored import Scope
@@ -420,12 +420,12 @@ def _plain_words(text: str) -> str:
 
 def is_passed_on(text: str, said: str) -> bool:
     """Return whether a part of a text begins in a pasted text, a draft, code or a role, without the words around it."""
-    from ..extract.attribution import passed_on  # noqa: PLC0415 - only a cut turn is read for whose words they are
+    from ..extract.attribution import find_passed_on_ranges  # noqa: PLC0415 - only a cut turn is read for whose words they are
 
     if said == text:
         return False
     start = text.find(said.partition(CAPTION_OPENS)[0])
-    return any(first <= start < last for first, last in passed_on(text[:READ_CHARACTERS]))
+    return any(first <= start < last for first, last in find_passed_on_ranges(text[:READ_CHARACTERS]))
 
 
 def unseen_words(line: Line) -> str:
@@ -514,7 +514,7 @@ class Filling:
             sizes = iter((self._shortest(hit.turn, hit.span),))
         else:
             most = (FIRST_CHARACTERS, FURTHER_CHARACTERS) if len(self.lines) < BEST_HITS else (FURTHER_CHARACTERS,)
-            sizes = turn_texts(hit.turn, self.wanted, most, hit.span, short=160, read=READ_CHARACTERS)
+            sizes = excerpts_by_size(hit.turn, self.wanted, most, hit.span, short=160, read=READ_CHARACTERS)
         for said in sizes:
             if self._take(Line(hit.turn, said, name=name)):
                 self._misfits = 0

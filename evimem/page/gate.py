@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from ..errors import or_else
 from ..index.weights import WEIGHTS
 from ..lang import ENGLISH
-from ..lang.guess import LANGUAGES, language_of
-from ..query.analysis import form, question_words
+from ..lang.guess import LANGUAGES, guess_language
+from ..query.analysis import answer_form, question_words
 from ..text.misspellings import is_known_word
 from ..text.terms import plain, terms, words
 from ..types.vectors import Vectors
@@ -34,7 +34,7 @@ LONG_WORDS = 20  # of a message that is as long as any other
 KNOWN_ROLES = frozenset(("user", "assistant"))
 GATE_FILE = Path(__file__).with_name("gate.json")
 _FIRST_PERSON = re.compile(
-    rf"\b{ENGLISH.any_of('word_classes.pronouns.first', 'word_classes.pronouns.first_plural')}\b", re.IGNORECASE
+    rf"\b{ENGLISH.any_of_source('word_classes.pronouns.first', 'word_classes.pronouns.first_plural')}\b", re.IGNORECASE
 )
 _DIGIT = re.compile(r"\d")
 _QUOTES = re.compile('["\u201c\u201d]')
@@ -88,7 +88,7 @@ def matches_nothing(asked: Asked, found: BlockSearch) -> bool:
 
 def is_read(text: str) -> bool:
     """Return whether the shipped embedding reads the language of a message."""
-    return language_of(text) not in LANGUAGES or language_of(text) == "en"
+    return guess_language(text) not in LANGUAGES or guess_language(text) == "en"
 
 
 def mean_odds(text: str, odds: Mapping[str, float]) -> float:
@@ -111,7 +111,7 @@ def gate_signals(asked: Asked, found: BlockSearch, odds: Mapping[str, float] | N
         "meaning": telling * max(hit.parts.get("meaning", 0.0) for hit in found.hits) / WEIGHTS.meaning,
         "above_tenth": telling * (scores[0] - (scores[-1] if len(scores) == TENTH else min(scores[-1], USUAL_SCORE))),
         "question_mark": float(asked.text.rstrip().endswith(ENDS_ASKING)),
-        "question_word": float(or_else("thing", form, asked.text) != "thing"),
+        "question_word": float(or_else("thing", answer_form, asked.text) != "thing"),
         "first_person": float(user.search(plain(asked.text)) is not None),
         "names": float(any(name.casefold() not in KNOWN_ROLES for name in found.hinted.names)),
         "recalls": float(found.hinted.recalls),

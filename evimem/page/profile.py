@@ -90,7 +90,7 @@ def _rank(turns: Sequence[Turn], near: Vectors | None, facts: Sequence[Fact]) ->
         worth += vectors @ near
         for place, (turn, one) in enumerate(found):
             if requests := bearing.get((turn.id, one.text)):
-                worth[place] += float(np.max(_vectors_of(requests) @ near))
+                worth[place] += float(np.max(_embed_request_kinds(requests) @ near))
     order = np.argsort(-worth, kind="stable").tolist()
     best = list({found[at][0].id: at for at in reversed(order)}.values())[::-1]  # of each turn
     best = best[: 2 * MAX_STATEMENTS] if near is None else best
@@ -156,16 +156,16 @@ def _sentence_at(fact: Fact, turns: Sequence[Turn]) -> str:
 
 
 @lru_cache(maxsize=1_024)
-def _vectors_of(requests: str) -> Vectors:
+def _embed_request_kinds(requests: str) -> Vectors:
     """Return the vectors of kinds of request with commas between them, shape (n, dimension)."""
     return np.asarray(StaticEmbedder().embed([one.strip() for one in requests.split(",") if one.strip()]), np.float32)
 
 
 def own_sentences_of(text: str) -> list[str]:
     """Return the sentences of a text that are its speaker's own words."""
-    from ..extract.attribution import own_sentences  # noqa: PLC0415 - only a profile reads whose words they are
+    from ..extract.attribution import find_own_sentences  # noqa: PLC0415 - only a profile reads whose words they are
 
-    return [" ".join(text[start:end].split()) for start, end in own_sentences(text)]
+    return [" ".join(text[start:end].split()) for start, end in find_own_sentences(text)]
 
 
 def asks_about_user(message: str) -> bool:

@@ -13,11 +13,11 @@ from typing import Any
 from ..errors import or_else
 from ..flow import Flow
 from ..lang import Language
-from ..lang.guess import LANGUAGES, language_of
+from ..lang.guess import LANGUAGES, guess_language
 from ..loaders.chat_messages import message_words
 from ..loaders.json_values import fields_of_object
 from ..protocols import Store
-from ..query.analysis import hints, looked_for
+from ..query.analysis import find_hints, looked_for
 from ..query.find_turns import QuestionVectors, query_of, search_with_hints, user_among
 from ..text.memory_fence import without_blocks
 from ..text.terms import STOP_WORDS, plainest, terms, words
@@ -68,7 +68,7 @@ class Asked:
         Beside words of others its own count twice: a message that names its topic is not drowned in the last one.
         """
         found = {word.casefold(): None for word in words(self.text)}
-        text = [self.searched_alone] * (2 if self.earlier else 1)
+        text = [self.text_without_context] * (2 if self.earlier else 1)
         for age, earlier in enumerate(self.earlier):
             new = [word for word in or_else([], _telling, earlier) if word.casefold() not in found]
             text += new[: int(MAX_REFERENCE_WORDS * WORD_DECAY_RATIO**age)]
@@ -78,10 +78,10 @@ class Asked:
     @property
     def with_earlier(self) -> str:
         """The message after those that it refers to, a line each, as a reranker reads it."""
-        return "\n".join((*(text[:MAX_READ_CHARACTERS] for text in reversed(self.earlier)), self.searched_alone))
+        return "\n".join((*(text[:MAX_READ_CHARACTERS] for text in reversed(self.earlier)), self.text_without_context))
 
     @property
-    def searched_alone(self) -> str:
+    def text_without_context(self) -> str:
         """The message itself, of a long one its two ends."""
         return or_else(self.text, looked_for, self.text)
 
@@ -120,14 +120,14 @@ def comparable(text: str) -> str:
 
 def refers_back(text: str) -> bool:
     """Return whether a message refers to the one before it, or is too short to stand for itself."""
-    code = language_of(text)
+    code = guess_language(text)
     is_short = len(words(text)) <= FOLLOW_UP_WORDS
     return is_short or _references(code if code in LANGUAGES else "en").search(text) is not None
 
 
 def _telling(text: str) -> list[str]:
     """Return the words of a message that may name what a later one refers to, each once."""
-    code = language_of(text)
+    code = guess_language(text)
     idle = STOP_WORDS.union(Language(code).words("common.function_words") if code in LANGUAGES and code != "en" else ())
     said = (match[0] for match in _WORD.finditer(text[:MAX_READ_CHARACTERS]))
     return list(dict.fromkeys(word for word in said if len(word) > 1 and word.casefold() not in idle))
@@ -181,16 +181,16 @@ def search_for_reply(  # noqa: PLR0913, PLR0917 - where and how is searched
     most = max(LEAST, min(MOST, tokens // TOKENS_PER_HIT), rerank_depth)
 
     def read_hints(known: MemoryOverview) -> Hints:
-        return hints(asked.text, known.speakers, asked_at or known.last, known.date_order, asker=asked.asker)
+        return find_hints(asked.text, known.speakers, asked_at or known.last, known.date_order, asker=asked.asker)
 
     def recall(found: Hints) -> Flow[BlockSearch]:
-        vector = yield from vectors.of(text)
+        vector = yield from vectors.vector_of(text)
         if move is not None and vector is not None and user_among(store.roster(allow_cached=True).speakers) is not None:
             vector = move(vector)
         query = query_of(text, most + len(asked.held), found, scope.query(exclude=exclude), vector)
         hits = yield from recalled(query)
-        hits = tuple(hit for hit in hits if _is_shown(hit.turn, asked))
-        return BlockSearch(_own_first(hits, asked.asker, found)[:most], found, query)
+        hits = tuple(hit for hit in hits if _may_be_quoted(hit.turn, asked))
+        return BlockSearch(_asker_hits_first(hits, asked.asker, found)[:most], found, query)
 
     known, found = yield from search_with_hints(store, read_hints, recall, allow_cached=True)
     return replace(found, speakers=known.speakers, date_order=known.date_order)
@@ -212,7 +212,7 @@ def find_later(
     own = scope.of_speaker(found.user) or scope
     query = own.query(" ".join(named), MAX_LATER_HITS, left_out, bare=True, any_of=(*sorted(added),))
     hits = yield from recalled(query)
-    later = (hit for hit in hits if hit.turn.time > best.turn.time and _is_shown(hit.turn, asked))
+    later = (hit for hit in hits if hit.turn.time > best.turn.time and _may_be_quoted(hit.turn, asked))
     return tuple(islice(later, LATER_HITS))
 
 
@@ -221,12 +221,12 @@ def terms_in(text: str) -> frozenset[str]:
     return frozenset(or_else([], terms, text) or plainest(text))
 
 
-def _is_shown(turn: Turn, asked: Asked) -> bool:
+def _may_be_quoted(turn: Turn, asked: Asked) -> bool:
     """Return whether a turn may stand on a page: no system prompt, no discarded reply, no message of the prompt."""
     return turn.role != "system" and not asked.holds(turn.text) and not is_discarded(turn)
 
 
-def _own_first(hits: tuple[Hit, ...], asker: str, hinted: Hints) -> tuple[Hit, ...]:
+def _asker_hits_first(hits: tuple[Hit, ...], asker: str, hinted: Hints) -> tuple[Hit, ...]:
     """Return hits with those first that the asker of a group said, where the question is about the asker alone.
 
     They count as much as the best hit if they have half of its score: several people say the same of themselves.

@@ -17,7 +17,7 @@ from typing import Literal, get_args
 
 from ..errors import or_else
 from ..text.memory_fence import MESSAGES, PROFILE, QUOTED, WISHES, WORKED_OUT, fence_lines, line_prefix
-from ..text.prompt_text import CAPTION_OPENS, escape, escape_attribute, what_is_meant
+from ..text.prompt_text import CAPTION_OPENS, escape, escape_attribute, resolved_references
 from ..times import Conventions
 from ..times.computed import date_notes
 from ..types.results import Block, CountTokens, Style
@@ -195,7 +195,7 @@ class Notes:
 
     def on(self, turn: Turn, said: str) -> tuple[str, ...]:
         """Return whom shown words of a turn mean, as a model found it, and their dates."""
-        meant = what_is_meant(self._facts(turn), turn, said)
+        meant = resolved_references(self._facts(turn), turn, said)
         return (*((meant,) if meant else ()), *self._dates(turn, said))
 
     def _facts(self, turn: Turn) -> Sequence[Fact]:

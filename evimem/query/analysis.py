@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from ..errors import InvalidQuery, describe_safely, or_else
 from ..lang import ENGLISH, Language
-from ..lang.guess import LANGUAGES, language_of
-from ..text.names import whole_matches, whole_word
+from ..lang.guess import LANGUAGES, guess_language
+from ..text.names import find_whole_matches, whole_word_source
 from ..text.terms import STOP_WORDS, plain, plainest, stem, words
 from ..times import DateOrder, find_times
 from ..types.values import Hints, TimeSpan
@@ -37,7 +37,7 @@ _LISTS: tuple[tuple[Wants, str], ...] = (
     ("thing", "other"),
 )
 _ENDS_ASKING = re.compile(r"[?\uff1f\u061f]\W*$")
-_any = ENGLISH.any_of
+_any = ENGLISH.any_of_source
 _HONORIFICS = frozenset(ENGLISH.words("people.honorifics"))
 
 # Hints: whether a question asks for a time. The patterns that say so leave out "... did he do when ...".
@@ -157,7 +157,7 @@ class ForeignQuestions:
         return frozenset(word for name in lists for listed in self.language.words(name) for word in words(listed))
 
     @property
-    def marks_names(self) -> bool:
+    def capitalizes_names(self) -> bool:
         """Whether a capital letter inside a sentence shows a name."""
         return self.language.code not in {"de"}
 
@@ -179,8 +179,8 @@ class ForeignQuestions:
 def _any_of(listed: tuple[str, ...]) -> re.Pattern[str]:
     anywhere = "|".join(_pattern(phrase) for phrase in sorted(listed, key=len, reverse=True) if phrase[0] != "^")
     first = "|".join(_pattern(phrase[1:]) for phrase in listed if phrase[0] == "^")
-    sources = [whole_word(f"(?:{anywhere})")] if anywhere else []
-    sources += [rf"^{whole_word(f'(?:{first})')}"] if first else []
+    sources = [whole_word_source(f"(?:{anywhere})")] if anywhere else []
+    sources += [rf"^{whole_word_source(f'(?:{first})')}"] if first else []
     return re.compile("|".join(sources) or "(?!)")
 
 
@@ -190,7 +190,7 @@ def _pattern(phrase: str) -> str:
 
 def question_words(text: str) -> ForeignQuestions | None:
     """Return the question words of a text's language; None for English and languages without lists."""
-    language = language_of(text)
+    language = guess_language(text)
     return _words_of(language) if language in LANGUAGES and language != "en" else None
 
 
@@ -226,7 +226,7 @@ def _introductions() -> tuple[tuple[re.Pattern[str], str], ...]:
     )
 
 
-def hints(
+def find_hints(
     text: str,
     speakers: Iterable[str],
     asked_at: datetime | None,
@@ -277,8 +277,8 @@ def analyse(
 
     # Analyse the first 2,000 characters: no question is longer, pasted text may be.
     question = question[:2_000]
-    hinted = hints(question, speakers, asked_at, date_order)
-    wants: Wants = or_else("thing", form, question)
+    hinted = find_hints(question, speakers, asked_at, date_order)
+    wants: Wants = or_else("thing", answer_form, question)
     # At most 16 names, as each is sought in all evidence; labelled questions have up to four.
     entities = _distinct((*hinted.names, *or_else([], _other_names, question, hinted.names)))[:16]
     asked = hinted.names or or_else((), _asked_by_role, question, speakers)
@@ -311,7 +311,7 @@ def _is_tied_to_time(question: str) -> bool:
     return question_words(question) is None and _TIED_TO_TIME.search(question) is not None
 
 
-def form(question: str) -> Wants:
+def answer_form(question: str) -> Wants:
     """Return the form of answer that a question asks for."""
     foreign = question_words(question)
     if foreign is not None:
@@ -334,7 +334,7 @@ def _occurs(name: str, text: str) -> bool:
     pattern = r"\W+".join(re.escape(part) for part in name.split())
     in_any_case = re.IGNORECASE if name.casefold() not in _NAMES_AND_WORDS else 0
     opens_as_verb = name.casefold() in _AUXILIARIES  # "Will she come?"
-    places = whole_matches(re.compile(pattern, in_any_case), text)
+    places = find_whole_matches(re.compile(pattern, in_any_case), text)
     return any(place.start() > 0 or not opens_as_verb for place in places)
 
 
@@ -393,7 +393,7 @@ def _other_names(question: str, known: Iterable[str]) -> list[str]:
     taken = {word.casefold() for name in known for word in name.split()}
     found: list[str] = []
     foreign = question_words(question)
-    if foreign is not None and not foreign.marks_names:
+    if foreign is not None and not foreign.capitalizes_names:
         return found
     for match in _NAME.finditer(question):
         opens, given = _opens_sentence(question, match.start()), match[0].split()
@@ -420,7 +420,7 @@ def _is_english(text: str) -> bool:
 
     found = words(text)
     telling = sum(word in STOP_WORDS or word in TAGS for word in found if len(word) > 1)
-    return not found or (3 * telling > len(found) and language_of(text) in ("", "en"))
+    return not found or (3 * telling > len(found) and guess_language(text) in ("", "en"))
 
 
 def _opens_sentence(text: str, start: int) -> bool:

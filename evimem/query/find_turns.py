@@ -19,7 +19,7 @@ from typing import Any
 from ..errors import DimensionMismatch, EmbedderError, InvalidQuery, UnknownTurn, shown
 from ..flow import Flow, Rerank, embed
 from ..lang import ENGLISH, Language
-from ..lang.guess import LANGUAGES, language_of
+from ..lang.guess import LANGUAGES, guess_language
 from ..protocols import Store
 from ..text.sentences import sentences
 from ..text.terms import terms
@@ -27,7 +27,7 @@ from ..times import locate_times
 from ..types.stored import EVERYTHING, MemoryOverview, Scope
 from ..types.type_variables import T
 from ..types.values import FactHit, Hints, Hit, Query, TimeSpan, Turn
-from .analysis import check_asked, hints, looked_for
+from .analysis import check_asked, find_hints, looked_for
 
 _LOG = logging.getLogger("evimem")
 MOST_READ = 200  # characters of a phrase that names an interval
@@ -56,7 +56,7 @@ class QuestionVectors:
         self._vectors: dict[str, Any] = {}
         self._failed = False
 
-    def of(self, text: str) -> Flow[Any]:
+    def vector_of(self, text: str) -> Flow[Any]:
         """Return the vector of a query, shape (dimension,); None, with one warning in the log, where there is none.
 
         Raise DimensionMismatch where the embedder is another than the memory was built with.
@@ -130,10 +130,10 @@ def run_query(
     def read_hints(known: MemoryOverview) -> Hints:
         check_clock("before", within.before, known.last)
         check_clock("after", within.after, known.last)
-        return hints(text, known.speakers, asked_at or known.last, known.date_order)
+        return find_hints(text, known.speakers, asked_at or known.last, known.date_order)
 
     def recall_found(found: Hints) -> Flow[T]:
-        return (yield from recall(query_of(text, k, found, within, (yield from vectors.of(text)))))
+        return (yield from recall(query_of(text, k, found, within, (yield from vectors.vector_of(text)))))
 
     return (yield from search_with_hints(store, read_hints, recall_found, allow_cached=allow_cached))[1]
 
@@ -271,7 +271,7 @@ def wishes_in(text: str, spoken: str = "en") -> Iterator[str]:
 
     `spoken` is the language of one too short to tell.
     """
-    from ..extract.attribution import own_sentences  # noqa: PLC0415 - only a turn that may have a wish is read
+    from ..extract.attribution import find_own_sentences  # noqa: PLC0415 - only a turn that may have a wish is read
 
     forms = _forms(_language(text, spoken))
 
@@ -281,7 +281,7 @@ def wishes_in(text: str, spoken: str = "en") -> Iterator[str]:
         return [one for one in said if len(one) <= 300 and any(form.search(one) for form in forms)]
 
     # Whose words they are is read of the few turns that have such a sentence.
-    yield from wishes(own_sentences(text)) if wishes(sentences(text)) else ()
+    yield from wishes(find_own_sentences(text)) if wishes(sentences(text)) else ()
 
 
 @cache
@@ -291,17 +291,20 @@ def cues(code: str) -> tuple[str, ...]:
 
 
 def _language(text: str, otherwise: str) -> str:
-    code = language_of(text)
+    code = guess_language(text)
     return code if code in LANGUAGES else otherwise
 
 
 @cache
 def _forms(code: str) -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(form, re.IGNORECASE) for form in (_english() if code == "en" else _foreign(code)))
+    return tuple(
+        re.compile(form, re.IGNORECASE)
+        for form in (_english_instruction_patterns() if code == "en" else _foreign_instruction_patterns(code))
+    )
 
 
-def _english() -> Iterator[str]:
-    listed = ENGLISH.any_of
+def _english_instruction_patterns() -> Iterator[str]:
+    listed = ENGLISH.any_of_source
     verb = rf"(?:please\s+)?{listed('wishes.verbs')}\b"
     asking = rf"(?:{listed('wishes.asking')},?\s+)"
     now = listed("wishes.from_now_on")
@@ -315,7 +318,7 @@ def _english() -> Iterator[str]:
     yield rf"^{asking}*{verb}.*\b{now}\W*$"
 
 
-def _foreign(code: str) -> Iterator[str]:
+def _foreign_instruction_patterns(code: str) -> Iterator[str]:
     """Yield forms with a word for "always", "never" or "from now on" and a verb as one asks for something with it.
 
     The verb opens the sentence after such words and polite ones; in Hindi and Japanese it ends the sentence.
@@ -323,7 +326,8 @@ def _foreign(code: str) -> Iterator[str]:
     language = Language(code)
     before, after = _BOUNDS.get(code, (r"\b", r"\b"))
     standing, asking, verbs, preferring = (
-        f"{before}{language.any_of(f'wishes.{name}')}{after}" for name in ("standing", "asking", "verbs", "preferring")
+        f"{before}{language.any_of_source(f'wishes.{name}')}{after}"
+        for name in ("standing", "asking", "verbs", "preferring")
     )
     if code in {"hi", "ja"}:
         yield rf"{standing}.*{verbs}\W*$"

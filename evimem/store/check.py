@@ -14,7 +14,7 @@ from typing import TypeAlias
 from ..db.derived_sql import count_facts_never_linked, count_turns_without_rows
 from ..db.turn_sql import TURNS
 from ..errors import UNREADABLE, StoreCorrupt, try_read
-from ..extract.attribution import TURNS_AFTER, is_nobodys
+from ..extract.attribution import TURNS_AFTER, has_unclear_speaker
 from ..index.corpus import Stored
 from ..index.document import passages
 from ..index.segments import seal_documents
@@ -159,7 +159,7 @@ def _find_segment_problems(handle: StoreHandle, extractor: Extractor, number: in
             if found and not kept_facts and extractor.name == BY_RULE:
                 found = (
                     ()
-                    if is_nobodys(turn, handle.raw.read_contexts([one.seq], MAX_EARLIER_TURNS, TURNS_AFTER)[0])
+                    if has_unclear_speaker(turn, handle.raw.read_contexts([one.seq], MAX_EARLIER_TURNS, TURNS_AFTER)[0])
                     else found
                 )
             if one.seq not in unread and not by_model and (found is None or kept_facts != set(found)):
@@ -206,7 +206,7 @@ def _find_link_problems(handle: StoreHandle) -> Found:
         yield f"{unlinked} fact(s) have no vector, and no job for it is queued: {REPAIR}"
     if wrong := handle.edges.count_facts_with_wrong_edges(handle.min_cosine):
         yield f"{wrong} fact(s) have other edges than their vectors give: {REPAIR}"
-    if wrong := handle.fact_table.wrongly_replaced():
+    if wrong := handle.fact_table.count_wrongly_replaced():
         yield f"{wrong} fact(s) are not marked as replaced by what replaced them: {REPAIR}"
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from ..db.safe_context import safe_context
 from ..db.turn_sql import TURNS, select_turns_around
 from ..errors import UNREADABLE, try_read
-from ..index.document import Document, found_by
+from ..index.document import Document, derive_documents
 from ..text.terms import terms
 from ..types.results import EraseReport
 from ..types.stored import MAX_EARLIER_TURNS, Listing
@@ -123,7 +123,7 @@ class Erasure:
         if self._turns:
             self._requeue_tainted_facts()
             self._relink_neighbours()
-            if self._handle.passages.sparse(SPARE_ROWS):  # a search takes time and room by the highest number
+            if self._handle.passages.is_sparse(SPARE_ROWS):  # a search takes time and room by the highest number
                 self._gone = None
                 self._handle.segments.renumber(self._handle.passages.renumber())
             self._count_commit()
@@ -174,7 +174,7 @@ class Erasure:
 
     def _erase_page(self, seqs: Sequence[int]) -> None:
         handle = self._handle
-        rows = handle.passages.of(seqs)
+        rows = handle.passages.rows_of_turns(seqs)
         known = self._read_known_terms(rows)
         facts = handle.fact_table.rows_of(seqs)
         self._beside.note_erased_words(seqs)
@@ -210,7 +210,7 @@ class Erasure:
             rows = handle.fact_table.rows_of(lost)
             self._to_relink = (self._to_relink | handle.edges.erase_facts(rows)).difference(rows)
             self._facts += handle.fact_table.erase(lost)
-            indexed = handle.passages.of(lost).values()
+            indexed = handle.passages.rows_of_turns(lost).values()
             undated = [row for some in indexed for row in some]
             handle.segments.set_events({row: () for row in undated})
             self._undated += [row - 1 for row in undated]
@@ -234,7 +234,7 @@ class Erasure:
         found: dict[int, tuple[Document, ...]] = {}
         for seq, turn in self._handle.raw.read_intact_turns([seq for seq in rows if seq not in plain]).items():
             with suppress(*UNREADABLE):
-                read = found_by(turn, len(rows[seq]))
+                read = derive_documents(turn, len(rows[seq]))
                 found |= {seq: read.value} if read.error is None else {}
         return found
 
@@ -262,7 +262,7 @@ class ErasedContext:
             for pair in handle.db.rows(*select_turns_around(handle.db, seqs, 0, MAX_EARLIER_TURNS))
             if pair[1] not in erased
         ]
-        by_model = handle.fact_table.read_by_a_model({near for _, near in after})
+        by_model = handle.fact_table.turns_with_model_facts({near for _, near in after})
         after = [(seq, near) for seq, near in after if near in by_model]
         said = self._read_words({seq for seq, _ in after})
         for seq, near in after:
@@ -271,14 +271,14 @@ class ErasedContext:
     def find_tainted_turns(self) -> list[int]:
         """Return the turns that are left and have a fact with a word of an erased turn, and of none that is left."""
         handle = self._handle
-        beside = sorted(handle.fact_table.read_by_a_model(self._words))
+        beside = sorted(handle.fact_table.turns_with_model_facts(self._words))
         left = [(seq, seq) for seq in beside] + handle.db.rows(
             *select_turns_around(handle.db, beside, MAX_EARLIER_TURNS, 0)
         )
         said, gone = self._read_words({near for _, near in left}), {seq: set(self._words[seq]) for seq in beside}
         for seq, near in left:
             gone[seq] -= said[near]
-        facts = try_read({}, handle.fact_table.of_turns, beside).value
+        facts = try_read({}, handle.fact_table.facts_by_turn, beside).value
         return [
             seq for seq in beside if seq not in facts or any(_contains_word(fact, gone[seq]) for fact in facts[seq])
         ]

@@ -44,9 +44,9 @@ def recall_facts(handle: StoreHandle, query: Query, only: FactFilter = ANY_FACT)
             rows = {*nearest, *handle.fact_table.rows_of(fitting)}
         else:
             naming = [seq for seq in seqs_naming(handle, only.about) if allowed[seq]][-MAX_ABOUT_TURNS:]
-            told = (seq for seq in handle.fact_table.of_a_model_after(naming) if allowed[seq])
+            told = (seq for seq in handle.fact_table.later_turns_with_model_facts(naming) if allowed[seq])
             rows = {*handle.fact_table.rows_of({*naming, *told})}
-        found = handle.fact_table.read(sorted(rows))
+        found = handle.fact_table.read_facts(sorted(rows))
         turns = _read_turns(handle, {seq for _, seq, _ in found}) if only.during else {}
         kept = [(row, seq, fact) for row, seq, fact in found if passes_filter(fact, turns.get(seq), only)]
         cosines = {} if vector is None else handle.edges.read_fact_matrix().cosines(vector, [row for row, *_ in kept])
@@ -90,7 +90,9 @@ def linked_facts(handle: StoreHandle, fact_ids: Sequence[str], scope: Scope = EV
 def _make_fact_hits(handle: StoreHandle, parts: Mapping[int, Mapping[str, float]]) -> tuple[FactHit, ...]:
     """Return facts by row with their turns, in the order of the summands of each score; labels are none."""
     found = {
-        row: (seq, fact) for row, seq, fact in handle.fact_table.read(sorted(parts)) if fact.kind not in OF_NO_STATEMENT
+        row: (seq, fact)
+        for row, seq, fact in handle.fact_table.read_facts(sorted(parts))
+        if fact.kind not in OF_NO_STATEMENT
     }
     turns = _read_turns(handle, {seq for seq, _ in found.values()})
     stated = ((*found[row], of) for row, of in parts.items() if row in found)
@@ -111,7 +113,7 @@ def _read_turns(handle: StoreHandle, seqs: Collection[int]) -> dict[int, Turn]:
 def _read_replaced_facts(handle: StoreHandle, ids: Sequence[str]) -> dict[str, tuple[Fact, ...]]:
     """Return, by the id of each of these facts, those that it replaced."""
     found: dict[str, tuple[Fact, ...]] = {}
-    for _, _, fact in handle.fact_table.read(handle.fact_table.rows_replaced_by(ids)):
+    for _, _, fact in handle.fact_table.read_facts(handle.fact_table.rows_replaced_by(ids)):
         found[fact.replaced_by or ""] = (*found.get(fact.replaced_by or "", ()), fact)
     return found
 

@@ -212,7 +212,7 @@ class StoreHandle:
         return self._update_corpus()
 
     def _update_corpus(self) -> Corpus:
-        if self._corpus is None or not self.segments.follow(self._corpus):
+        if self._corpus is None or not self.segments.append_new_documents(self._corpus):
             self._corpus = self.segments.corpus()
         return self._corpus
 
@@ -221,7 +221,7 @@ class StoreHandle:
         self.db.prefetch(*queries)
         if seqs:
             self.db.prefetch(
-                partial(self.raw.read_turns, seqs), *([partial(self.fact_table.of_turns, seqs)] if facts else [])
+                partial(self.raw.read_turns, seqs), *([partial(self.fact_table.facts_by_turn, seqs)] if facts else [])
             )
 
     def _drop_stale_caches(self) -> None:

@@ -19,7 +19,7 @@ from ..db.atomic_files import delete_stale_temporaries, translate_os_errors
 from ..edges.fact_vectors import FactMatrix, vectors_of_rows
 from ..errors import StoreClosed
 from ..index.corpus import Corpus
-from ..index.hnsw import HnswIndex, best, has_hnswlib, unit_rows
+from ..index.hnsw import HnswIndex, has_hnswlib, keep_best_neighbours, unit_rows
 from ..index.saved_index import Origin, description_path, load_index, save_index
 from ..index.sketches import Sketches, StoredVectors
 from ..types.vectors import Neighbours, Vectors
@@ -52,7 +52,7 @@ class CompleteIndex:
             return found
         positions = np.concatenate([found.positions, others])
         scores = np.concatenate([found.scores, self._rows(others) @ unit_rows(vector, self.index.dimension)[0]])
-        return best(positions, scores, k)
+        return keep_best_neighbours(positions, scores, k)
 
 
 class AnnIndexCache:

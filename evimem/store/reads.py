@@ -19,7 +19,7 @@ from ..index.prepared_query import IndexQuery, PreparedQuery, Ranked, match_keyw
 from ..index.ranking import rank
 from ..index.weights import BM25, WEIGHTS
 from ..raw.turn_log import BEGINNING, RawLog
-from ..text.names import is_about, names
+from ..text.names import contains_name, is_fact_about
 from ..text.terms import terms
 from ..times.date_order import order_of_zone
 from ..types.results import MAX_COUNT, Health, Stats
@@ -143,7 +143,7 @@ def _read_hits(
     seqs = [one.turn for one in found]
     handle.prefetch_turns(seqs, partial(handle.raw.ids_of_seqs, _seqs_with_neighbours(found)), facts=facts)
     turns, ids = handle.raw.read_turns(seqs), handle.raw.ids_of_seqs(_seqs_with_neighbours(found))
-    stated = handle.fact_table.of_turns(seqs) if facts else {}
+    stated = handle.fact_table.facts_by_turn(seqs) if facts else {}
     neighbours = [tuple(ids[seq] for seq in one.neighbours) for one in found]
     spans = [corpus.passage(one.position, turn.text) for one, turn in zip(found, turns, strict=True)]
     return tuple(
@@ -161,7 +161,7 @@ def expand(handle: StoreHandle, turn_ids: Sequence[str], limit: int, scope: Scop
         best = rank_targets(seeds, [link for link in links if within is None or link.target in within], limit)
         seqs = [link.target for link, _ in best]
         handle.prefetch_turns(seqs)
-        turns, facts = handle.raw.read_turns(seqs), handle.fact_table.of_turns(seqs)
+        turns, facts = handle.raw.read_turns(seqs), handle.fact_table.facts_by_turn(seqs)
     return tuple(
         Hit(turn, tuple(facts[link.target]), score, {"edge": score}, f"edge:{link.kind}")
         for turn, (link, score) in zip(turns, best, strict=True)
@@ -204,9 +204,9 @@ def order(handle: StoreHandle, turn_ids: Sequence[str]) -> tuple[str, ...]:
 def facts(handle: StoreHandle, turn_ids: Sequence[str]) -> tuple[Fact, ...]:
     """See `Store.facts`."""
     with handle.db.reading():
-        handle.raw.prefetch_known(turn_ids, handle.fact_table.of_turns)
+        handle.raw.prefetch_known(turn_ids, handle.fact_table.facts_by_turn)
         seqs = handle.raw.require_seqs(turn_ids)
-        found = handle.fact_table.of_turns(seqs)
+        found = handle.fact_table.facts_by_turn(seqs)
     return tuple(fact for seq in seqs for fact in found[seq])
 
 
@@ -221,27 +221,30 @@ def about(handle: StoreHandle, entity: str, limit: int, scope: Scope = EVERYTHIN
         naming = seqs_naming(handle, entity)
         if within is None:  # else fewer
             handle.prefetch_turns(
-                naming[-MAX_ABOUT_TURNS:], partial(handle.fact_table.of_a_model_after, naming[-MAX_ABOUT_TURNS:])
+                naming[-MAX_ABOUT_TURNS:],
+                partial(handle.fact_table.later_turns_with_model_facts, naming[-MAX_ABOUT_TURNS:]),
             )
-        after = handle.fact_table.of_a_model_after(naming[-MAX_ABOUT_TURNS:])
+        after = handle.fact_table.later_turns_with_model_facts(naming[-MAX_ABOUT_TURNS:])
         own, told = ([seq for seq in some if within is None or seq in within] for some in (naming, after))
         seqs = sorted({*own[-MAX_ABOUT_TURNS:], *told})
         speakers = {turn.id: turn.speaker for turn in handle.raw.read_turns(seqs) if not is_discarded(turn)}
-        stated = handle.fact_table.of_turns(seqs)
+        stated = handle.fact_table.facts_by_turn(seqs)
     named = set(own)
     kept = [
         fact
         for seq in reversed(seqs)
         for fact in statements(stated[seq])
         if fact.turn_id in speakers
-        and (is_about(fact, speakers[fact.turn_id], entity) if seq in named else names(fact.subject, entity))
+        and (
+            is_fact_about(fact, speakers[fact.turn_id], entity) if seq in named else contains_name(fact.subject, entity)
+        )
     ]
     return About(entity, len(kept), tuple(kept[:limit]))
 
 
 def seqs_naming(handle: StoreHandle, entity: str) -> list[int]:
     """Return the sequence numbers of the turns that hold every term of a name, ascending."""
-    return handle.corpus().holding(terms(entity))
+    return handle.corpus().turns_with_terms_in_one_row(terms(entity))
 
 
 def keywords(handle: StoreHandle, words: Sequence[str], scope: Scope = EVERYTHING) -> tuple[Keyword, ...]:
@@ -275,7 +278,7 @@ def _find_mentions(
     corpus: Corpus, terms: Collection[str], limit: int, most: int, within: frozenset[int] | None
 ) -> list[int]:
     corpus.prefetch_terms(terms)
-    found = [_intersect_turns(corpus.turns_with([term]).tolist(), within) for term in terms]
+    found = [_intersect_turns(corpus.turns_with_terms([term]).tolist(), within) for term in terms]
     return sorted({seq for seqs in found if len(seqs) <= most for seq in seqs[max(0, len(seqs) - limit) :]})
 
 
@@ -285,7 +288,7 @@ def _turns_in_scope(handle: StoreHandle, scope: Scope) -> frozenset[int] | None:
 
 
 def _turns_with_terms(handle: StoreHandle, terms: Collection[str], within: frozenset[int] | None) -> list[int]:
-    return _intersect_turns(handle.corpus().turns_with(terms).tolist(), within)
+    return _intersect_turns(handle.corpus().turns_with_terms(terms).tolist(), within)
 
 
 def _intersect_turns(seqs: list[int], within: frozenset[int] | None) -> list[int]:
@@ -338,8 +341,12 @@ def read_jobs(handle: StoreHandle, queued: Sequence[tuple[int, int]]) -> tuple[J
     if not queued:
         return ()
     seqs = [seq for seq, _ in queued]
-    handle.prefetch_turns(seqs, partial(handle.passages.of, seqs))
-    turns, facts, rows = handle.raw.read_turns(seqs), handle.fact_table.of_turns(seqs), handle.passages.of(seqs)
+    handle.prefetch_turns(seqs, partial(handle.passages.rows_of_turns, seqs))
+    turns, facts, rows = (
+        handle.raw.read_turns(seqs),
+        handle.fact_table.facts_by_turn(seqs),
+        handle.passages.rows_of_turns(seqs),
+    )
     return tuple(
         Job(turn, tuple(facts[seq]), attempts, len(rows[seq]) if seq in rows else 1)
         for turn, (seq, attempts) in zip(turns, queued, strict=True)
@@ -388,7 +395,7 @@ def turns_with_facts(handle: StoreHandle) -> Iterator[tuple[Turn, tuple[Fact, ..
     """Yield every turn with its facts, in order of arrival; no transaction is held between pages."""
     with handle.db.raise_corrupt_on_decoding_errors():
         for page in handle.raw.read_pages():
-            facts = handle.fact_table.of_turns([seq for seq, _ in page])
+            facts = handle.fact_table.facts_by_turn([seq for seq, _ in page])
             yield from ((turn, tuple(facts[seq])) for seq, turn in page)
 
 
@@ -400,7 +407,7 @@ def export_rows(handle: StoreHandle) -> Iterator[tuple[Turn, tuple[Fact, ...]] |
         yield from marks
         left = deque(places)
         for page in handle.raw.read_pages():
-            facts = handle.fact_table.of_turns([seq for seq, _ in page])
+            facts = handle.fact_table.facts_by_turn([seq for seq, _ in page])
             for seq, turn in page:
                 while left and left[0][0] < seq:
                     yield left.popleft()[1]

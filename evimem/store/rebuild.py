@@ -11,7 +11,7 @@ from itertools import takewhile
 from ..db.derived_sql import delete_facts_of_other_extractors, delete_orphan_postings, delete_orphan_rows
 from ..errors import UNREADABLE, Attempt, StoreCorrupt
 from ..index.corpus import DISCARDED_ROW, Interval, Stored
-from ..index.document import Document, found_by, passages, sets_rule
+from ..index.document import Document, derive_documents, passages, sets_rule
 from ..index.fact_table import StatedFacts
 from ..raw.turn_log import TurnRows, write_turn_times
 from ..raw.validate import LocalTimes, find_wrong_instants, fix_timezone, set_instants
@@ -124,7 +124,9 @@ def _rebuild_turn_rows(handle: StoreHandle, extractor: str, last: int, *, reread
         yield True
     for number in range(count_segments(handle) if split else 0):
         first = number * handle.segments.size + 1
-        handle.jobs.complete("terms", list(handle.passages.within(first, first + handle.segments.size - 1)))
+        handle.jobs.complete(
+            "terms", list(handle.passages.turns_with_rows_within(first, first + handle.segments.size - 1))
+        )
         derive_segment(handle, number)
         yield True
     for _ in handle.fact_table.mark_replaced():
@@ -150,7 +152,7 @@ def _drop_stale_derived_rows(handle: StoreHandle, extractor: str, *, reread: boo
 
 def _requeue_facts(handle: StoreHandle, turns: Mapping[int, Turn]) -> bool:
     """Have the facts of turns read again; return whether any left that stand nowhere in their turn."""
-    facts = handle.fact_table.of_turns(list(turns))
+    facts = handle.fact_table.facts_by_turn(list(turns))
     left = {seq: [fact for fact in some if is_grounded(fact, turns[seq])] for seq, some in facts.items()}
     gone = {seq: [fact.id for fact in some if fact not in left[seq]] for seq, some in facts.items()}
     changed = [seq for seq, some in gone.items() if some]
@@ -186,7 +188,7 @@ def _move_to_timezone(handle: StoreHandle, turns: Mapping[int, Turn], times: Loc
 
 def set_events(handle: StoreHandle, happens: Mapping[int, Sequence[Interval]], among: Sequence[int]) -> None:
     """Store the times of the facts of some turns `among` all where searches read them."""
-    rows = handle.passages.of(among) if happens else {}
+    rows = handle.passages.rows_of_turns(among) if happens else {}
     handle.segments.set_events({row: happens[seq] for seq in happens for row in rows.get(seq, ())})
 
 
@@ -195,7 +197,7 @@ def _renumber_all_passages(handle: StoreHandle) -> None:
     size, vectors = handle.segments.size, defaultdict[int, list[Packed]](list)  # by turn, where it has all of them
     for number in range(count_segments(handle)):
         known = read_usable_vectors(handle, number)
-        for seq, rows in handle.passages.within(number * size + 1, (number + 1) * size).items():
+        for seq, rows in handle.passages.turns_with_rows_within(number * size + 1, (number + 1) * size).items():
             vectors[seq] += (known[row] for row in rows if row in known)
     handle.db.delete_rows("job", kind="terms")  # all are read again
     handle.passages.clear()
@@ -243,7 +245,10 @@ def derive_index_rows(
     rules = records_instructions(handle, (one.turn for one in turns))
     found = list[Attempt[dict[int, Stored]]]()
     for one in turns:
-        read, kept = found_by(one.turn, len(one.all_rows), plainly=one.seq in plain), map(vectors.get, one.all_rows)
+        read, kept = (
+            derive_documents(one.turn, len(one.all_rows), plainly=one.seq in plain),
+            map(vectors.get, one.all_rows),
+        )
         own = make_index_rows(one.turn, one.place, read.value, one.facts, [*kept], rules=rules)
         found.append(Attempt({row: own[row - one.all_rows.start] for row in one.rows}, read.error))
     return found
@@ -256,7 +261,7 @@ def count_segments(handle: StoreHandle) -> int:
 
 def _have_current_passages(handle: StoreHandle, turns: Sequence[tuple[int, Turn]]) -> bool:
     """Return whether each turn has as many rows as it has passages."""
-    rows = handle.passages.of([seq for seq, _ in turns])
+    rows = handle.passages.rows_of_turns([seq for seq, _ in turns])
     return all(seq in rows and len(rows[seq]) == len(passages(turn.text)) for seq, turn in turns)
 
 
@@ -284,11 +289,11 @@ def turns_in_segment(handle: StoreHandle, number: int) -> Iterator[list[IndexedT
     """Yield the turns that have a row in a segment, many at once."""
     size = handle.segments.size
     first, last = number * size + 1, (number + 1) * size
-    ranges = handle.passages.within(first, last)
+    ranges = handle.passages.turns_with_rows_within(first, last)
     seqs = list(ranges)
     for start in range(0, len(seqs), _PAGE_TURNS):
         page = seqs[start : start + _PAGE_TURNS]
-        facts, places = handle.fact_table.of_turns(page), handle.raw.read_turn_rows(page)
+        facts, places = handle.fact_table.facts_by_turn(page), handle.raw.read_turn_rows(page)
         inside = {seq: range(max(first, ranges[seq].start), min(last + 1, ranges[seq].stop)) for seq in page}
         yield [
             IndexedTurn(seq, turn, places[seq], facts[seq], ranges[seq], inside[seq])

@@ -20,7 +20,7 @@ from ..db.derived_sql import count_sealed_segments
 from ..db.tables import Tables
 from ..errors import Attempt, StoreError, TraceMismatch, TurnConflict
 from ..index.corpus import Interval, Stored
-from ..index.document import Document, found_by
+from ..index.document import Document, derive_documents
 from ..index.fact_table import StatedFacts
 from ..raw.turn_log import has_same_content
 from ..raw.validate import MemoryClock
@@ -100,7 +100,9 @@ def _queries_to_prefetch(handle: StoreHandle, entries: Sequence[Entry]) -> list[
 def _derive_documents(entries: Sequence[Entry]) -> Searched:
     """Return the documents of new turns, derived before the write lock is taken."""
     return {
-        id(entry): found_by(entry.turn) for entry in entries if entry.jobs or entry.facts or entry.vectors is not None
+        id(entry): derive_documents(entry.turn)
+        for entry in entries
+        if entry.jobs or entry.facts or entry.vectors is not None
     }
 
 
@@ -224,7 +226,7 @@ def _store_turns(handle: StoreHandle, fresh: Sequence[Entry], found: Searched) -
     waiting["facts"] |= unread
     written, indexed = list[tuple[int, Entry]](), list[list[Stored]]()
     for place, entry in zip(places, fresh, strict=True):
-        read = found.get(id(entry)) or found_by(entry.turn)  # one that was there a moment ago is derived now
+        read = found.get(id(entry)) or derive_documents(entry.turn)  # one that was there a moment ago is derived now
         kept = change(entry, facts=()) if place.seq in unread else entry
         vectors = None if entry.vectors is None else [pack(vector) for vector in entry.vectors]
         written.append((place.seq, kept))
@@ -284,8 +286,8 @@ def _prefetch_job_rows(handle: StoreHandle, kind: JobKind, entries: Sequence[Ent
         lambda _: handle.raw.compare_with_stored(turns),
         partial(handle.jobs.filter_pending, kind),
         facts.turns_among,
-        facts.read_by_a_model,
-        handle.passages.of,
+        facts.turns_with_model_facts,
+        handle.passages.rows_of_turns,
         lambda _: db.read_meta_value("embedder"),
         lambda _: count_sealed_segments(db),
         lambda _: db.highest_number_given("fact"),
@@ -308,7 +310,7 @@ def _store_job_results(handle: StoreHandle, kind: JobKind, entries: Sequence[Ent
     if kind == "facts" and read.before:  # which may have waited for it
         handle.jobs.complete("link", linked.done)
     if kind == "terms":  # no longer queued for it, so that they are read
-        rows = handle.passages.of([seq for seq, _ in known])
+        rows = handle.passages.rows_of_turns([seq for seq, _ in known])
         for number in sorted({(row - 1) // handle.segments.size for some in rows.values() for row in some}):
             derive_segment(handle, number)
     handle.jobs.record_failures("link", linked.failed)
@@ -328,7 +330,7 @@ def _select_stored(handle: StoreHandle, entries: Sequence[Entry]) -> list[tuple[
 def _leave_out_read(handle: StoreHandle, known: Sequence[tuple[int, Entry]]) -> list[tuple[int, Entry]]:
     """Return the entries that no other process has read meanwhile, without facts where a model has."""
     seqs = [seq for seq, _ in known]
-    left, done = set(handle.jobs.filter_pending("facts", seqs)), handle.fact_table.read_by_a_model(seqs)
+    left, done = set(handle.jobs.filter_pending("facts", seqs)), handle.fact_table.turns_with_model_facts(seqs)
     unread = ((seq, entry) for seq, entry in known if seq in left)
     return [(seq, change(entry, facts=(), fact_vectors=None) if seq in done else entry) for seq, entry in unread]
 
@@ -367,7 +369,7 @@ def _store_read_facts(handle: StoreHandle, found: Sequence[tuple[int, Entry]], r
     read.replaced |= bool(outdated)
     exchange_facts(handle, outdated, stated, before)
     fresh = {one.seq: sorted(one.facts, key=lambda fact: fact.span[0]) for one in stated if one.seq not in before}
-    kept = handle.fact_table.of_turns([*before]) if before else {}
+    kept = handle.fact_table.facts_by_turn([*before]) if before else {}
     read.happens |= {seq: times for seq, facts in fresh.items() if (times := event_intervals(facts))}
     read.happens |= {seq: event_intervals(facts) for seq, facts in kept.items()}
 
@@ -452,7 +454,7 @@ def keep_trace(handle: StoreHandle, trace: Trace) -> int:
 
 def _set_vectors(handle: StoreHandle, known: Sequence[tuple[int, Entry]]) -> None:
     """Store the vectors of turns' passages; skip a turn that was split anew since they were asked for."""
-    rows = handle.passages.of([seq for seq, _ in known])
+    rows = handle.passages.rows_of_turns([seq for seq, _ in known])
     split = ((rows[seq], entry.vectors) for seq, entry in known if seq in rows)
     whole = ((numbers, some) for numbers, some in split if len(numbers) == len(some))
     vectors = {row: pack(vector) for numbers, some in whole for row, vector in zip(numbers, some, strict=True)}

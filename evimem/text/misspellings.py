@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache, lru_cache
 
 from ..lang import Language
-from ..lang.guess import ENGLISH_OR_UNKNOWN, LANGUAGES, language_of
+from ..lang.guess import ENGLISH_OR_UNKNOWN, LANGUAGES, guess_language
 from .terms import plain, stem, vocabulary_stems
 
 MIN_LETTERS = 4  # of a word that may be mistyped: every shorter one is near to too many words
@@ -30,7 +30,7 @@ def may_be_mistyped(word: str, text: str, *, named: bool = False) -> bool:
     Known are the words of the shipped vocabulary, and the function words of the text's language. `named` is whether it
     has the capital letter of a name.
     """
-    code = language_of(text)
+    code = guess_language(text)
     foreign = code not in ENGLISH_OR_UNKNOWN
     # Words of other languages than English are not known, so that one needs 6 letters;
     # a name needs 5: "Mara" and "Mira" are two people.

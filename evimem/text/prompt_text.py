@@ -12,7 +12,7 @@ from functools import cached_property
 from ..types.stored import ALSO_KNOWN_AS, BY_RULE, statements
 from ..types.values import Fact, Turn
 from .memory_fence import QUOTED
-from .names import Sources
+from .names import SourceWords
 from .sentences import Range, merge_ranges, sentences_around
 from .terms import terms
 
@@ -40,7 +40,7 @@ _JOINER = re.compile(
 )
 
 
-def visible(text: str) -> str:
+def remove_invisible(text: str) -> str:
     """Return a text without invisible characters, but for those that its script needs."""
     return text if text.isascii() and text.isprintable() else _JOINER.sub("", _INVISIBLE.sub("", text))
 
@@ -73,7 +73,7 @@ _QUOTES = re.compile(r"[\s\"\u201c\u201d\u201e\u201f\u2033\u2036\u00ab\u00bb\uff
 
 def escape(text: str) -> str:
     """Return untrusted text as it may stand in a prompt: no invisible characters, tag, role or template marker."""
-    return _MARKER.sub("(", visible(text))
+    return _MARKER.sub("(", remove_invisible(text))
 
 
 def escape_attribute(text: str, limit: int = 80) -> str:
@@ -88,15 +88,15 @@ def find_quote(quote: str, text: str) -> tuple[int, int] | None:
     """
     if len(quote) > 1_000:
         return None
-    shown = visible(text)
-    found = _find(quote, shown)
+    shown = remove_invisible(text)
+    found = _find_normalized(quote, shown)
     if found is None or shown == text:
         return found
-    places = _places(shown, text)
+    places = _map_positions(shown, text)
     return places[found[0]], places[found[1] - 1] + 1
 
 
-def _places(shown: str, text: str) -> list[int]:
+def _map_positions(shown: str, text: str) -> list[int]:
     """Return where each character stands in the text that some were left out of."""
     places: list[int] = []
     for place, character in enumerate(text):
@@ -105,7 +105,7 @@ def _places(shown: str, text: str) -> list[int]:
     return places
 
 
-def _find(quote: str, text: str) -> tuple[int, int] | None:
+def _find_normalized(quote: str, text: str) -> tuple[int, int] | None:
     for candidate in (quote.split(), quote.strip(" \t\r\n\"'.,;:!?\u2026\u201c\u201d\u2018\u2019").split()):
         if candidate:
             pattern = r"\s+".join(re.escape(word) for word in candidate)
@@ -125,7 +125,7 @@ def quote_name(name: str) -> str:
     return f'"{escape_attribute(name)}"'
 
 
-def bullets(texts: Iterable[str]) -> str:
+def bulleted_list(texts: Iterable[str]) -> str:
     """Return untrusted texts as a bulleted list, each between quotes."""
     return "\n".join(f'- "{escape_attribute(text, 300)}"' for text in texts) or "- none"
 
@@ -143,7 +143,7 @@ def caption_line(caption: str | None) -> str:
     return f"{CAPTION_OPENS}{caption}]" if caption else ""
 
 
-def what_is_meant(facts: Iterable[Fact], turn: Turn, shown: str) -> str:
+def resolved_references(facts: Iterable[Fact], turn: Turn, shown: str) -> str:
     """Return the facts in force with names that the shown words of their turn lack, on one line; empty for none.
 
     That is a pronoun resolved, or the question that a short answer leaves out: those first that name most, and none
@@ -163,10 +163,10 @@ def what_is_meant(facts: Iterable[Fact], turn: Turn, shown: str) -> str:
     if not told:
         return ""
     said, adding = [shown, turn.speaker, turn.role or ""], list[str]()
-    known = Sources(said)
+    known = SourceWords(said)
 
     def count_lacking(fact: Fact) -> int:
-        return known.lacking(f"{fact.subject} {fact.object}")
+        return known.count_missing_terms(f"{fact.subject} {fact.object}")
 
     for fact in sorted(told, key=count_lacking, reverse=True):
         if len(adding) == MEANT:
@@ -174,11 +174,11 @@ def what_is_meant(facts: Iterable[Fact], turn: Turn, shown: str) -> str:
         if count_lacking(fact):
             adding.append(f'"{escape_attribute(fact.text, MOST_MEANT)}"')
             said.append(fact.text)
-            known = Sources(said)
+            known = SourceWords(said)
     return f"that is: {'; '.join(adding)}" if adding else ""
 
 
-def turn_texts(
+def excerpts_by_size(
     turn: Turn,
     wanted: Collection[str],
     sizes: Iterable[int],
@@ -189,17 +189,17 @@ def turn_texts(
 ) -> Iterator[str]:
     """Yield the words of a turn that are shown in each of some sizes, in characters of its text and of its caption.
 
-    `found` is the passage of the text that a search found, around which so much is read; `short` as in `Passages`.
+    `found` is the passage of the text that a search found, around which so much is read; `short` as in `ranges_within`.
     """
     said, pictured = turn.text, turn.caption or ""
-    of_said, of_pictured = Passages(said, wanted, found, read), Passages(pictured, wanted)
+    of_said, of_pictured = RankedPassages(said, wanted, found, read), RankedPassages(pictured, wanted)
     for most in sizes:
-        yield excerpt(said, of_said.within(most, short=short)) + caption_line(
-            excerpt(pictured, of_pictured.within(most))
+        yield join_ranges(said, of_said.ranges_within(most, short=short)) + caption_line(
+            join_ranges(pictured, of_pictured.ranges_within(most))
         )
 
 
-class Passages:
+class RankedPassages:
     """The parts of a text that match the wanted words, cut and ranked once for whatever sizes are asked of it.
 
     Args:
@@ -215,7 +215,7 @@ class Passages:
         self._found = found
         self._most = most
 
-    def within(self, most: int, *, short: int = 0) -> tuple[Range, ...]:
+    def ranges_within(self, most: int, *, short: int = 0) -> tuple[Range, ...]:
         """Return all of the text where it has at most `most` characters (1 or more), else the best matching parts.
 
         The ranges are half-open and in order, together at most `most` characters; words are whole, unless one is longer
@@ -238,11 +238,11 @@ class Passages:
     @cached_property
     def _units_by_worth(self) -> tuple[list[Range], list[int]]:
         read = sentences_around(self._text, self._found, self._most)
-        units = [piece for start, end in read for piece in _pieces(self._text, start, end)]
-        return units, list(_by_worth(self._text, units, self._wanted))
+        units = [piece for start, end in read for piece in _split_long_sentence(self._text, start, end)]
+        return units, list(_rank_units(self._text, units, self._wanted))
 
 
-def excerpt(text: str, ranges: Sequence[Range]) -> str:
+def join_ranges(text: str, ranges: Sequence[Range]) -> str:
     """Return ranges of a text as one text, with an ellipsis wherever something is left out."""
     parts = " \u2026 ".join(text[start:end] for start, end in ranges)
     before = "\u2026 " if ranges and ranges[0][0] > 0 else ""
@@ -250,7 +250,7 @@ def excerpt(text: str, ranges: Sequence[Range]) -> str:
     return f"{before}{parts}{after}"
 
 
-def _pieces(text: str, start: int, end: int) -> Iterator[Range]:
+def _split_long_sentence(text: str, start: int, end: int) -> Iterator[Range]:
     """Yield a sentence as it is, or pieces of it that end between words."""
     if end - start <= UNIT:
         yield start, end
@@ -259,7 +259,7 @@ def _pieces(text: str, start: int, end: int) -> Iterator[Range]:
         yield match.span()
 
 
-def _by_worth(text: str, units: Sequence[Range], wanted: frozenset[str]) -> Iterator[int]:
+def _rank_units(text: str, units: Sequence[Range], wanted: frozenset[str]) -> Iterator[int]:
     """Yield units by their matches, then those beside a match, then the rest from the start of the text."""
     found = [wanted.intersection(terms(text[start:end])) for start, end in units]
     spread = Counter(term for one in found for term in one)

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from ..errors import try_read
 from ..lang import ENGLISH, Language
-from ..lang.guess import language_of
+from ..lang.guess import guess_language
 
 _VC = re.compile("v+c+")
 _LETTERS = str.maketrans({**dict.fromkeys("bcdfghjklmnpqrstvwxz", "c"), **dict.fromkeys("aeiou", "v")})
@@ -223,7 +223,7 @@ def _bare(word: str) -> str:
 
 def _raw_words(text: str) -> list[str]:
     folded = plain(text)
-    if _MAY_ELIDE.search(folded) and language_of(text) in _ELISIONS:
+    if _MAY_ELIDE.search(folded) and guess_language(text) in _ELISIONS:
         folded = _MAY_ELIDE.sub(" ", folded)
     if folded.isascii() or _NEEDS_CUTTING.search(folded) is None:
         return _SPACED_WORD.findall(folded)

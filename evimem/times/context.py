@@ -92,7 +92,7 @@ class Utterance:
     def _sentence_ends(self) -> list[int]:
         return [match.end() for match in _SENTENCE_END.finditer(self.folded)]
 
-    def sentence(self, start: int, end: int) -> tuple[int, int]:
+    def sentence_range(self, start: int, end: int) -> tuple[int, int]:
         """Return the range of the sentence around a range, at most REACH characters more on each side."""
         first, last = self._whole_sentence(start, end)
         return max(first, start - SENTENCE_CHARACTERS), min(last, end + SENTENCE_CHARACTERS)
@@ -102,27 +102,27 @@ class Utterance:
         before, after = bisect_right(ends, start), bisect_right(ends, end)
         return ends[before - 1] if before else 0, ends[after] if after < len(ends) else len(self.folded)
 
-    def same_sentence(self, start: int, end: int) -> bool:
+    def are_in_one_sentence(self, start: int, end: int) -> bool:
         """Return whether two places are in one sentence, the first before the second."""
         return self._whole_sentence(start, start) == self._whole_sentence(end, end)
 
-    def clause(self, start: int, end: int) -> tuple[int, int]:
+    def clause_range(self, start: int, end: int) -> tuple[int, int]:
         """Return the range of the clause around a range: the sentence up to the nearest commas."""
-        first, last = self.sentence(start, end)
-        before = [match.end() for match in self.grammar.clause_end.finditer(self.folded, first, start)]
-        after = self.grammar.clause_end.search(self.folded, end, last)
+        first, last = self.sentence_range(start, end)
+        before = [match.end() for match in self.grammar.clause_end_pattern.finditer(self.folded, first, start)]
+        after = self.grammar.clause_end_pattern.search(self.folded, end, last)
         return before[-1] if before else first, after.start() if after else last
 
-    def capital(self, at: int) -> bool:
+    def is_capital_at(self, at: int) -> bool:
         """Return whether the text has a capital letter at an index."""
         return self.text[at].isupper()
 
-    def opens(self, at: int) -> bool:
+    def opens_sentence(self, at: int) -> bool:
         """Return whether a word begins the text or a sentence of it, where any word has a capital letter."""
         first, _ = self._whole_sentence(at, at)
         return not self.folded[first:at].strip(" *_\"'\u201c\u00ab\u00a1\u00bf-")
 
-    def complete(self, at: int) -> bool:
+    def may_end_expression(self, at: int) -> bool:
         """Return whether an expression may end at an index: no noun follows of which it would be a part."""
         followed = self.grammar.noun_that_follows
         return followed is None or followed.match(self.folded, at, at + 24) is not None
@@ -130,15 +130,15 @@ class Utterance:
     def is_asked_or_timed(self, start: int, end: int) -> bool:
         """Return whether a day of a sentence without a verb is asked for, or has a time of day right after it."""
         asked = self.folded[: self._whole_sentence(start, end)[1]].rstrip().endswith("?")
-        return self.words.latin and (asked or self.grammar.clock_after.match(self.folded, end) is not None)
+        return self.words.latin and (asked or self.grammar.following_clock_pattern.match(self.folded, end) is not None)
 
-    def right_before(self, name: str, start: int) -> bool:
+    def has_word_right_before(self, name: str, start: int) -> bool:
         """Return whether a word or form of a list stands right before an index."""
-        return self.start_of(name, start) < start
+        return self.start_of_word_before(name, start) < start
 
-    def start_of(self, name: str, start: int) -> int:
+    def start_of_word_before(self, name: str, start: int) -> int:
         """Return where the word or form of a list that stands right before an index begins, else the index."""
-        found = self.grammar.right_before(name).search(self.folded, max(0, start - CLAUSE_CHARACTERS), start)
+        found = self.grammar.list_word_pattern(name).search(self.folded, max(0, start - CLAUSE_CHARACTERS), start)
         return found.start() if found else start
 
 
@@ -150,12 +150,12 @@ class Context(Utterance):
     def _found_cues(self) -> dict[tuple[int, int], list[Cue]]:
         return {}
 
-    def _cues(self, first: int, last: int) -> list[Cue]:
+    def _read_cues(self, first: int, last: int) -> list[Cue]:
         """Return the cues of a sentence in order, without past forms that belong to a "will" or "going to"."""
         if (first, last) not in self._found_cues:
             cues: list[Cue] = []
-            for match in self.grammar.tense.finditer(self.folded, first, last):
-                if match[0] == "sat" and self.capital(match.start()):
+            for match in self.grammar.tense_pattern.finditer(self.folded, first, last):
+                if match[0] == "sat" and self.is_capital_at(match.start()):
                     continue  # the weekday
                 direction, rank = LOOKS[str(match.lastgroup)]
                 # A past form within 12 characters of "will" or "going to" belongs to it: "will have left".
@@ -167,7 +167,7 @@ class Context(Utterance):
             self._found_cues[first, last] = cues
         return self._found_cues[first, last]
 
-    def _nearest(self, cues: list[Cue], within: tuple[int, int], start: int, end: int) -> tuple[int, int]:
+    def _nearest_cue(self, cues: list[Cue], within: tuple[int, int], start: int, end: int) -> tuple[int, int]:
         """Return the direction of the cue nearest to a range, of those within another one, and how far it is.
 
         One after the range counts as twice as far, and one that is less sure only where there is none that is surer.
@@ -199,20 +199,20 @@ class Context(Utterance):
         The nearest cue of the clause decides, else that of the sentence. An event moved to a day ("we moved the exam to
         the 5th") lies ahead.
         """
-        if self.right_before("moved_to", start):
+        if self.has_word_right_before("moved_to", start):
             return AHEAD
-        first, last = self.sentence(start, end)
-        cues = self._cues(*self._whole_sentence(start, end))
-        direction, nearest = self._nearest(cues, self._around(start, end), start, end)
+        first, last = self.sentence_range(start, end)
+        cues = self._read_cues(*self._whole_sentence(start, end))
+        direction, nearest = self._nearest_cue(cues, self._clause_around_time(start, end), start, end)
         if direction == 0:
-            direction, nearest = self._nearest(cues, (first, last), start, end)
+            direction, nearest = self._nearest_cue(cues, (first, last), start, end)
         if nearest > CLAUSE_CHARACTERS and direction:
             return PERHAPS_BACK if direction < 0 else PRESENT
         return direction
 
     def direction_of_month(self, start: int, end: int) -> int:
         """Return `direction`, but 0 where only another clause looks back: "the lease ends in May, I've told them"."""
-        direction, (first, last) = self.direction(start, end), self.clause(start, end)
+        direction, (first, last) = self.direction(start, end), self.clause_range(start, end)
         beside = len(self.folded[first:start].split()) + len(self.folded[end:last].split())
         # A clause of three words beside its time and preposition may have a verb.
         unsure = direction == PERHAPS_BACK or (direction == BACK and beside >= 3)
@@ -228,27 +228,29 @@ class Context(Utterance):
         opens = len(self.folded[first:start].strip()) <= 3  # characters of "On", "Am", "El"
         if not first or not opens:
             return False
-        cues = self._cues(self._whole_sentence(first - 1, first - 1)[0], first)
+        cues = self._read_cues(self._whole_sentence(first - 1, first - 1)[0], first)
         return bool(cues) and cues[-1].direction < 0
 
-    def _around(self, start: int, end: int) -> tuple[int, int]:
+    def _clause_around_time(self, start: int, end: int) -> tuple[int, int]:
         """Return the range of the clause around a time, or of the sentence that it opens: "On Tuesday, I fell"."""
-        (first, last), whole = self.clause(start, end), self.sentence(start, end)
+        (first, last), whole = self.clause_range(start, end), self.sentence_range(start, end)
         # A preposition that opens a sentence has at most 3 characters: "On", "Am", "El".
         opens = first == whole[0] and len(self.folded[first:start].strip()) <= 3 and self.words.latin
         return whole if opens and not self.folded[end:last].strip() else (first, last)
 
     def clause_direction(self, start: int, end: int) -> int:
         """Return how the clause around a range looks at it, as `direction` does without the rest of the sentence."""
-        if self.right_before("moved_to", start):
+        if self.has_word_right_before("moved_to", start):
             return AHEAD
-        return self._nearest(self._cues(*self._whole_sentence(start, end)), self._around(start, end), start, end)[0]
+        return self._nearest_cue(
+            self._read_cues(*self._whole_sentence(start, end)), self._clause_around_time(start, end), start, end
+        )[0]
 
 
 Yearly = Callable[[int], TimeInterval | None]
 
 
-def occurrences(yearly: Yearly, year: int) -> list[TimeInterval]:
+def occurrences_around_year(yearly: Yearly, year: int) -> list[TimeInterval]:
     """Return the occurrences around a year; 29 February, which skips years, is searched further away."""
     for reach in (1, 8):  # 8 years: between two leap years around 1900 or 2100
         found = []
@@ -274,14 +276,14 @@ DOUBT_OF_YEARS: dict[int, float] = {BACK: 20, PERHAPS_BACK: 3, 0: 1.5, PRESENT: 
 SEASON = timedelta(days=92)  # how far "this summer" may be
 
 
-def nearest(yearly: Yearly, today: datetime, direction: int) -> TimeInterval | None:
+def nearest_occurrence(yearly: Yearly, today: datetime, direction: int) -> TimeInterval | None:
     """Return the occurrence that contains today, else the nearer one of the last and the next.
 
     `direction` is how the sentence looks at it: an occurrence on the other side counts as so many times farther as
     DOUBT says. So "we met in August", said in June, is a past one, and "the bill of 30 September", said in October,
     is of this year whatever the tense of its sentence seems to be.
     """
-    found = occurrences(yearly, today.year)
+    found = occurrences_around_year(yearly, today.year)
     past = [interval for interval in found if interval.start <= today]
     future = [interval for interval in found if interval.end > today]
     if not past or not future:
@@ -291,7 +293,7 @@ def nearest(yearly: Yearly, today: datetime, direction: int) -> TimeInterval | N
         doubt = DOUBT_OF_YEARS[direction]
     else:
         doubt = DOUBT_OF_DAYS[direction] if past[-1].granularity == "day" else DOUBT[direction]
-    since, until = abs(today - _middle(past[-1])), abs(_middle(future[0]) - today)
+    since, until = abs(today - _interval_middle(past[-1])), abs(_interval_middle(future[0]) - today)
     # One of two occurrences must be twice as near where the sentence does not look back or ahead.
     if direction == 0 and past[-1] != future[0] and max(since, until) < 2 * min(since, until):
         return None  # "14 September", said in February without a verb
@@ -302,31 +304,31 @@ def nearest(yearly: Yearly, today: datetime, direction: int) -> TimeInterval | N
     return past[-1] if since < until or past[-1] == future[0] else future[0]
 
 
-def _middle(interval: TimeInterval) -> datetime:
+def _interval_middle(interval: TimeInterval) -> datetime:
     return interval.start + (interval.end - interval.start) / 2
 
 
-def current(yearly: Yearly, today: datetime, direction: int) -> TimeInterval | None:
+def current_occurrence(yearly: Yearly, today: datetime, direction: int) -> TimeInterval | None:
     """Return the occurrence that contains today, else the nearest in a known direction, else that of this year."""
-    for interval in occurrences(yearly, today.year):
+    for interval in occurrences_around_year(yearly, today.year):
         if interval.start <= today < interval.end:
             return interval
-    return nearest(yearly, today, direction) if direction else yearly(today.year)
+    return nearest_occurrence(yearly, today, direction) if direction else yearly(today.year)
 
 
-def this_season(yearly: Yearly, today: datetime, direction: int) -> TimeInterval | None:
+def current_season(yearly: Yearly, today: datetime, direction: int) -> TimeInterval | None:
     """Return this season, unless it is the other half of the year: then it is one of the southern hemisphere."""
-    found = current(yearly, today, direction)
+    found = current_occurrence(yearly, today, direction)
     if found is None:
         return None
     return found if found.start - SEASON <= today <= found.end + SEASON else None
 
 
-def relative(which: int, yearly: Yearly, today: datetime, direction: int) -> TimeInterval | None:
+def relative_occurrence(which: int, yearly: Yearly, today: datetime, direction: int) -> TimeInterval | None:
     """Return the last occurrence (-1), the one before it (-2), the next one (1), or this one (0)."""
     if not which:
-        return current(yearly, today, direction)
-    found = occurrences(yearly, today.year)
+        return current_occurrence(yearly, today, direction)
+    found = occurrences_around_year(yearly, today.year)
     if which > 0:
         return next((interval for interval in found if interval.start > today), None)
     over = [interval for interval in found if interval.end <= today]

@@ -14,14 +14,14 @@ from functools import lru_cache
 from itertools import islice
 
 from ..errors import InvalidQuery, shown
-from ..lang.guess import OTHER, language_of
+from ..lang.guess import OTHER, guess_language
 from ..types.values import DateOrder, TimeSpan
 from . import calendar
-from .beside import YEAR, alone, join_expressions
+from .beside import YEAR, join_expressions, keep_standalone_expressions
 from .calendar import WEEK, TimeInterval
 from .context import AHEAD, BACK, PERHAPS_BACK, UNSPOKEN, Context, Spoken
 from .date_order import FIGURES, Conventions, Weekday, date_in_figures
-from .forms import Form, grammar
+from .forms import Form, load_grammar
 from .lexicon import IDEOGRAPHS, MAX_TEXT_CHARACTERS, DateWords, any_of, fold
 from .readers import READERS, Expression, Match, Meaning, possible, span_of
 
@@ -103,7 +103,7 @@ def locate_times(
     Intervals are those of `find_times`.
     """
     folded, now = fold(text[:MAX_TEXT_CHARACTERS]), said_at.replace(tzinfo=None)
-    language, spoken = _language_of_times(text), _spoken_before(before, now)
+    language, spoken = _language_of_times(text), _read_times_mentioned_before(before, now)
     found = []
     for start, end, time in locate_dates(language, text, folded, now, conventions, spoken):
         words = text[start:end]
@@ -120,7 +120,7 @@ def locate_times(
     ]
 
 
-def _spoken_before(before: Sequence[tuple[str, datetime]], now: datetime) -> Spoken:
+def _read_times_mentioned_before(before: Sequence[tuple[str, datetime]], now: datetime) -> Spoken:
     """Return the times that messages of the last hours mentioned: last year, look of a question, last time."""
     said = [(text[-MAX_TEXT_CHARACTERS:], at.replace(tzinfo=None)) for text, at in before]
     # A message of the last twelve hours tells which year is spoken of.
@@ -128,12 +128,12 @@ def _spoken_before(before: Sequence[tuple[str, datetime]], now: datetime) -> Spo
     if not said:
         return UNSPOKEN
     named = next((int(years[-1]) for text, _ in reversed(said) if (years := YEAR.findall(text))), now.year)
-    asked = _looks_back(*said[-1]) if said[-1][0] == before[-1][0][-MAX_TEXT_CHARACTERS:] else 0
+    asked = _direction_of_question(*said[-1]) if said[-1][0] == before[-1][0][-MAX_TEXT_CHARACTERS:] else 0
     # The time spoken of is looked for in the last 8 messages.
-    return Spoken(named if named != now.year else None, asked, _last_told(said[-8:]))
+    return Spoken(named if named != now.year else None, asked, _last_time_told(said[-8:]))
 
 
-def _last_told(said: list[tuple[str, datetime]]) -> TimeInterval | None:
+def _last_time_told(said: list[tuple[str, datetime]]) -> TimeInterval | None:
     """Return the time that the last message tells which tells one; None where it tells several."""
     for text, at in reversed(said):
         folded = fold(text)
@@ -143,14 +143,14 @@ def _last_told(said: list[tuple[str, datetime]]) -> TimeInterval | None:
     return None
 
 
-def _looks_back(text: str, at: datetime) -> int:
+def _direction_of_question(text: str, at: datetime) -> int:
     """Return BACK where a message is a question that looks back, else 0."""
     question = text.strip().rpartition("\n")[2]
     folded = fold(question)
     language = _language_of_times(question)
     if language == OTHER or not question.endswith(("?", "\uff1f", "\u061f")):
         return 0
-    ctx = Context(question, folded, at, grammar(language))
+    ctx = Context(question, folded, at, load_grammar(language))
     return BACK if ctx.direction(len(question) - 1, len(question) - 1) < 0 else 0
 
 
@@ -167,19 +167,21 @@ def mentions_time(text: str, whole: str = "") -> bool:
 def may_mention_dates(language: str, folded: str) -> bool:
     """Return whether a folded text has a form that can be a time; without one, none is found in it."""
     if language == OTHER:
-        return any(True for _ in _full_dates(Context(folded, folded, datetime.min, grammar("en"), date_order="dmy")))
-    forms = grammar(language).times_in(folded)
+        return any(
+            True for _ in _find_full_dates(Context(folded, folded, datetime.min, load_grammar("en"), date_order="dmy"))
+        )
+    forms = load_grammar(language).time_forms_possible_in(folded)
     return any(form.pattern.search(folded) for form in forms) or DATE_IN_WORDS.search(folded) is not None
 
 
 def _language_of_times(text: str) -> str:
     """Return the language whose dates are read in a text, English where nothing shows one."""
-    return language_of(text) or "en"
+    return guess_language(text) or "en"
 
 
-def _forms_in(language: str, folded: str) -> tuple[Form, ...]:
+def _candidate_forms(language: str, folded: str) -> tuple[Form, ...]:
     """Return the forms that a folded text may have; none where it has none that is a time by itself."""
-    forms = grammar(language).forms_in(folded)
+    forms = load_grammar(language).forms_possible_in(folded)
     return forms if any(form.is_a_time for form in forms) else ()
 
 
@@ -199,54 +201,60 @@ def locate_dates(
     `language` is a code of LANGUAGES, or OTHER: then only full dates are read. `folded` is the text as `fold` returns
     it, `now` the naive wall-clock time of saying; dates without a year are of the one that the chat spoke of.
     """
-    forms = () if language == OTHER else _forms_in(language, folded)
+    forms = () if language == OTHER else _candidate_forms(language, folded)
     if not forms and language != OTHER and not DATE_IN_WORDS.search(folded):
         return
     order = conventions.order_in(folded, language)
-    words = grammar("en" if language == OTHER else language)
+    words = load_grammar("en" if language == OTHER else language)
     ctx = Context(text, folded, now, words, conventions.weekday, order, spoken)
     if language == OTHER:
-        yield from _full_dates(ctx)
+        yield from _find_full_dates(ctx)
         return
-    expressions = [_in_spoken_year(each, ctx) for each in _longest(forms, ctx) if not _counts_weeks(each, ctx)]
+    expressions = [
+        _move_to_spoken_year(each, ctx)
+        for each in _longest_matches(forms, ctx)
+        if not _is_part_of_counted_week(each, ctx)
+    ]
     told = (each.day for each in expressions if each.meaning.yearly is None and each.meaning.kind == "date")
     whole = {(day.month, day.day): day for day in told if day}
-    expressions = [_in_year_beside(each, expressions, whole, ctx) for each in _beside_named_month(expressions, ctx)]
-    expressions = [*_on_dates_beside(join_expressions(expressions, ctx), ctx)]
-    expressions = [*_from_spoken(expressions, spoken.time)]
-    known = [each for each in expressions if _is_known(each)]
+    expressions = [
+        _move_to_year_of_clause(each, expressions, whole, ctx) for each in _move_days_to_named_month(expressions, ctx)
+    ]
+    expressions = [*_move_weekdays_to_dates(join_expressions(expressions, ctx), ctx)]
+    expressions = [*_resolve_spoken(expressions, spoken.time)]
+    known = [each for each in expressions if _has_certain_date(each)]
     days = [each for each in expressions if each.meaning.kind != "clock" and not each.meaning.part]
-    known = [on for each in known if (on := _on_day_beside(each, days, ctx)) is not None]
-    known += _of_other_languages(expressions, ctx)
-    for each in alone(sorted(known, key=lambda each: each.start), ctx):
+    known = [on for each in known if (on := _move_clock_to_day(each, days, ctx)) is not None]
+    known += _add_dates_of_other_languages(expressions, ctx)
+    for each in keep_standalone_expressions(sorted(known, key=lambda each: each.start), ctx):
         if each.interval is not None:
-            read = _since(each, each.interval, ctx)
+            read = _extend_since_until_now(each, each.interval, ctx)
             yield from () if read is None else (read,)
         elif each.meaning.kind == "vague":
             yield each.start, each.end, None
 
 
-def _is_known(each: Expression) -> bool:
+def _has_certain_date(each: Expression) -> bool:
     meaning = each.meaning
     named = meaning.weekday is not None or meaning.side is not None or meaning.clock is not None
     return meaning.interval is not None or meaning.kind == "vague" or named
 
 
-def _on_day_beside(clock: Expression, days: list[Expression], ctx: Context) -> Expression | None:
+def _move_clock_to_day(clock: Expression, days: list[Expression], ctx: Context) -> Expression | None:
     """Return a time of day as it is where no day is spoken of near it, else on the one day of its sentence."""
     if clock.meaning.kind != "clock" and not clock.meaning.part:
         return clock
     near = [day for day in days if max(day.start - clock.end, clock.start - day.end) <= NEAR_CHARACTERS]
     if not near:
         return clock if clock.interval else None
-    of_sentence = [day for day in near if ctx.same_sentence(*sorted((day.start, clock.start)))]
+    of_sentence = [day for day in near if ctx.are_in_one_sentence(*sorted((day.start, clock.start)))]
     time = clock.meaning.clock
     if time is None or not time.sure or len(near) > 1 or not of_sentence or near[0].day is None:
         return None
     return replace(clock, meaning=Meaning(time.on(near[0].day), "clock"))
 
 
-def _from_spoken(expressions: list[Expression], spoken: TimeInterval | None) -> Iterator[Expression]:
+def _resolve_spoken(expressions: list[Expression], spoken: TimeInterval | None) -> Iterator[Expression]:
     """Yield the expressions; the time that some count from is the one before them, else the one `spoken` of."""
     for each in expressions:
         meaning = each.meaning
@@ -260,14 +268,14 @@ def _from_spoken(expressions: list[Expression], spoken: TimeInterval | None) -> 
 _MAX_MATCHES = 200  # matches of a form that are read in one text
 
 
-def _longest(forms: tuple[Form, ...], ctx: Context) -> list[Expression]:
+def _longest_matches(forms: tuple[Form, ...], ctx: Context) -> list[Expression]:
     """Return, of the matches of the forms, the longest with a meaning; of equally long ones that of the first reader.
 
     Forms that are no time by themselves are tried beside one that is.
     """
-    matches = list(_matches((form for form in forms if form.is_a_time), ctx))
+    matches = list(_find_matches((form for form in forms if form.is_a_time), ctx))
     if matches:
-        matches += _matches((form for form in forms if not form.is_a_time), ctx)
+        matches += _find_matches((form for form in forms if not form.is_a_time), ctx)
     taken, kept = bytearray(len(ctx.folded)), []
     for _, _, (start, end), match, form in sorted(matches, key=lambda found: found[:2]):
         if any(taken[start:end]):
@@ -279,7 +287,7 @@ def _longest(forms: tuple[Form, ...], ctx: Context) -> list[Expression]:
     return sorted(kept, key=lambda each: each.start)
 
 
-def _counts_weeks(each: Expression, ctx: Context) -> bool:
+def _is_part_of_counted_week(each: Expression, ctx: Context) -> bool:
     """Return whether an expression is a part of a week counted within a year: "segunda semana de 2021".
 
     Such a week is read whole or not at all: neither its ordinal, which may be a weekday's name, nor its year alone.
@@ -287,7 +295,7 @@ def _counts_weeks(each: Expression, ctx: Context) -> bool:
     is_day, is_year = each.meaning.weekday is not None or each.is_a("day"), each.is_a("year")
     if not (is_day or is_year):
         return False
-    counted_before, week_after, counted_after = _patterns_of_weeks(ctx.words)
+    counted_before, week_after, counted_after = _counted_week_patterns(ctx.words)
     if is_day:
         return ctx.words.has_spaces and week_after.match(ctx.folded, each.end) is not None
     before = ctx.folded[max(0, each.start - 32) : each.start]
@@ -295,7 +303,7 @@ def _counts_weeks(each: Expression, ctx: Context) -> bool:
 
 
 @lru_cache
-def _patterns_of_weeks(words: DateWords) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+def _counted_week_patterns(words: DateWords) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     """Return the patterns of a counted week before a year, of a week after its ordinal, of one counted after a year."""
     week = any_of(word for word, name in words.units.values.items() if name == "week")
     counted = rf"(?:{words.ordinals.source}|\d{{1,2}}\.?[^\W\d]{{0,3}}|[{IDEOGRAPHS[1:-1]}]+)"
@@ -310,7 +318,7 @@ def _patterns_of_weeks(words: DateWords) -> tuple[re.Pattern[str], re.Pattern[st
 _ORDER = {name: place for place, name in enumerate(READERS)}
 
 
-def _matches(forms: Iterable[Form], ctx: Context) -> Iterator[tuple[int, int, tuple[int, int], Match, Form]]:
+def _find_matches(forms: Iterable[Form], ctx: Context) -> Iterator[tuple[int, int, tuple[int, int], Match, Form]]:
     """Yield the matches of forms, the longest of them and the readers that come first being the least."""
     for form in forms:
         for match in islice(form.pattern.finditer(ctx.folded), _MAX_MATCHES):
@@ -321,7 +329,7 @@ def _matches(forms: Iterable[Form], ctx: Context) -> Iterator[tuple[int, int, tu
 # ---- The year or month that is spoken of
 
 
-def _in_spoken_year(each: Expression, ctx: Context) -> Expression:
+def _move_to_spoken_year(each: Expression, ctx: Context) -> Expression:
     """Move times without a year into the one that is spoken of, unless its clause looks ahead."""
     meaning = each.meaning
     if ctx.spoken.year is None or meaning.interval is None or ctx.direction(each.start, each.end) == AHEAD:
@@ -336,12 +344,14 @@ def _in_spoken_year(each: Expression, ctx: Context) -> Expression:
 WholeDays = dict[tuple[int, int], datetime]  # the days of dates with their year, by month and day
 
 
-def _in_year_beside(each: Expression, expressions: list[Expression], whole: WholeDays, ctx: Context) -> Expression:
+def _move_to_year_of_clause(
+    each: Expression, expressions: list[Expression], whole: WholeDays, ctx: Context
+) -> Expression:
     """Move times without a year into the one that their clause names: "in 2009 we married in May".
 
     The day of a whole date of another year ("11.02.19, that's 11 Feb") may be the same one, or one that comes again.
     """
-    meaning, (first, last) = each.meaning, ctx.clause(each.start, each.end)
+    meaning, (first, last) = each.meaning, ctx.clause_range(each.start, each.end)
     if meaning.yearly is None or meaning.interval is None:
         return each
     year = next((one.interval for one in expressions if one.is_a("year") and first <= one.start < last), None)
@@ -351,14 +361,14 @@ def _in_year_beside(each: Expression, expressions: list[Expression], whole: Whol
     return replace(each, meaning=replace(meaning, interval=None)) if again else each
 
 
-def _on_dates_beside(expressions: list[Expression], ctx: Context) -> Iterator[Expression]:
+def _move_weekdays_to_dates(expressions: list[Expression], ctx: Context) -> Iterator[Expression]:
     """Move a weekday to the date before it in its clause that lies on one: "7 September falls on Saturday".
 
     Of another weekday nothing shows the week: "I leave on 7 September and am back Sunday".
     """
     day = None
     for each in expressions:
-        meaning, (first, _) = each.meaning, ctx.clause(each.start, each.end)
+        meaning, (first, _) = each.meaning, ctx.clause_range(each.start, each.end)
         named = meaning.kind == "weekday" and meaning.weekday is not None and meaning.interval is not None
         if named and day and first < day.end and day.day:
             same = day.interval if day.day.weekday() == meaning.weekday else None
@@ -368,11 +378,11 @@ def _on_dates_beside(expressions: list[Expression], ctx: Context) -> Iterator[Ex
         day = each if meaning.yearly is not None and each.day else None
 
 
-def _beside_named_month(expressions: list[Expression], ctx: Context) -> Iterator[Expression]:
+def _move_days_to_named_month(expressions: list[Expression], ctx: Context) -> Iterator[Expression]:
     """Move a bare day of the month into the month of a date beside it: "no era el 4, era el 5 de marzo"."""
     dated = [each for each in expressions if _names_month(each, ctx)]
     for each in expressions:
-        month = _month_beside(each, dated, ctx) if each.meaning.number and each.interval else None
+        month = _find_adjacent_month(each, dated, ctx) if each.meaning.number and each.interval else None
         day = possible(month.replace, day=each.meaning.number) if month else None
         if day and each.day and (day < ctx.today) != (each.day < ctx.today):
             day = each.day  # "back on the 5th", after a date of the end of this month
@@ -386,13 +396,13 @@ def _names_month(each: Expression, ctx: Context) -> bool:
     return each.is_a("month") or (each.is_a("day") and figures and each.meaning.kind == "date")
 
 
-def _month_beside(each: Expression, dated: list[Expression], ctx: Context) -> datetime | None:
+def _find_adjacent_month(each: Expression, dated: list[Expression], ctx: Context) -> datetime | None:
     """Return the month of the date before a day, or of a later day after it in the same sentence."""
     before = [one for one in dated if 0 <= each.start - one.end <= NEAR_CHARACTERS]
     if before and before[-1].interval:
         return before[-1].interval.start
     after = next((one for one in dated if one.start > each.start), None)
-    if after and after.interval and ctx.same_sentence(each.start, after.start):
+    if after and after.interval and ctx.are_in_one_sentence(each.start, after.start):
         first = after.interval.start
         return first if after.is_a("month") or first.day >= each.meaning.number else None
     return None
@@ -406,31 +416,33 @@ _ANY_FIGURES = re.compile(
 )
 
 
-def _since(each: Expression, interval: TimeInterval, ctx: Context) -> tuple[int, int, TimeInterval] | None:
+def _extend_since_until_now(
+    each: Expression, interval: TimeInterval, ctx: Context
+) -> tuple[int, int, TimeInterval] | None:
     """Return an expression, from its beginning until now where the text says "since"; None where it may say "from"."""
     start, end = each.start, each.end
     if ctx.grammar.since_follows:
-        since = ctx.grammar.since.match(ctx.folded, end)
+        since = ctx.grammar.since_pattern.match(ctx.folded, end)
         end = since.end() if since else end
     else:
         # Look for "since" in the 24 characters before a time.
-        since = ctx.grammar.since.search(ctx.folded, max(0, start - 24), start)
+        since = ctx.grammar.since_pattern.search(ctx.folded, max(0, start - 24), start)
         start = since.start() if since else start
     if since is None or each.meaning.kind == "range":
         return each.start, each.end, interval
     if interval.start > ctx.now:
         direction = ctx.clause_direction(start, end)
-        perhaps_from = ctx.right_before("since_or_from", each.start) and direction >= PERHAPS_BACK
+        perhaps_from = ctx.has_word_right_before("since_or_from", each.start) and direction >= PERHAPS_BACK
         if perhaps_from and (direction < 0 or (not direction and each.meaning.weekday is not None)):
             return None  # it may be the next one: "from Monday on a diet", in Russian
         if perhaps_from and (direction == AHEAD or each.meaning.weekday is None):
             return None if each.is_a("month") and direction != AHEAD else (each.start, each.end, interval)
-        interval = _the_last(each, interval, ctx)
+        interval = _last_occurrence(each, interval, ctx)
     lasting = calendar.span(interval.start, ctx.now)
     return (each.start, each.end, interval) if lasting is None else (start, end, lasting)
 
 
-def _the_last(each: Expression, interval: TimeInterval, ctx: Context) -> TimeInterval:
+def _last_occurrence(each: Expression, interval: TimeInterval, ctx: Context) -> TimeInterval:
     """Return the last one of a day or month that comes again: "seit Montag" is over, whatever its verb."""
     if each.meaning.weekday is not None:
         return possible(lambda: calendar.day(interval.start - WEEK)) or interval
@@ -450,7 +462,7 @@ MAX_DATE_CHARACTERS = 64  # characters of a match that dateparser gets
 MAX_PARSES = 16  # matches per text that dateparser gets
 
 
-def _in_words(match: Match, ctx: Context) -> TimeInterval | None:
+def _read_date_in_words(match: Match, ctx: Context) -> TimeInterval | None:
     """Read a full date in one of LANGUAGES; a word between two numbers that is no month is no date."""
     words = ctx.words
     if any(table.get(match["month"]) is not None for table in (words.months, words.units, words.numbers)):
@@ -465,25 +477,25 @@ def _in_words(match: Match, ctx: Context) -> TimeInterval | None:
     return None if found is None else calendar.day(datetime(found.year, found.month, found.day))
 
 
-def _full_dates(ctx: Context) -> Iterator[tuple[int, int, TimeInterval]]:
-    found = [(match, _in_words) for match in islice(DATE_IN_WORDS.finditer(ctx.folded), MAX_PARSES)]
-    found += [(match, _in_figures) for match in islice(_ANY_FIGURES.finditer(ctx.folded), _MAX_MATCHES)]
+def _find_full_dates(ctx: Context) -> Iterator[tuple[int, int, TimeInterval]]:
+    found = [(match, _read_date_in_words) for match in islice(DATE_IN_WORDS.finditer(ctx.folded), MAX_PARSES)]
+    found += [(match, _read_date_in_figures) for match in islice(_ANY_FIGURES.finditer(ctx.folded), _MAX_MATCHES)]
     for match, read in sorted(found, key=lambda each: each[0].start()):
         date = possible(read, match, ctx)
         if date is not None:
             yield *match.span(), date
 
 
-def _of_other_languages(expressions: list[Expression], ctx: Context) -> Iterator[Expression]:
+def _add_dates_of_other_languages(expressions: list[Expression], ctx: Context) -> Iterator[Expression]:
     """Yield the full dates in other languages that stand between expressions: "am 9. Juni 2023" in an English text."""
     for match in islice(DATE_IN_WORDS.finditer(ctx.folded), MAX_PARSES):
         start, end = match.span()
-        day = possible(_in_words, match, ctx)
+        day = possible(_read_date_in_words, match, ctx)
         if day is not None and not any(each.start < end and start < each.end for each in expressions):
             yield Expression(start, end, Meaning(day))
 
 
-def _in_figures(match: Match, ctx: Context) -> TimeInterval | None:
+def _read_date_in_figures(match: Match, ctx: Context) -> TimeInterval | None:
     if match["year"]:
         return calendar.day(datetime(int(match["year"]), int(match["month"]), int(match["day"])))
     found = date_in_figures(match[0], ctx.date_order)

@@ -97,26 +97,26 @@ def parse_form(form: str) -> tuple[tuple[Part, ...], ...]:
 
 def check_slots(reader: str, form: str) -> None:
     """Raise ValueError for a form of which a match may leave its reader without a slot that it needs."""
-    for told in slots_of(form):
+    for told in possible_slot_sets(form):
         for wanted in _NEEDS.get(reader, ()):
             if told.isdisjoint(wanted):
                 expected = " or ".join(f"{{{slot}}}" for slot in sorted(wanted))
                 raise ValueError(f"the form {form!r} can match without {expected}, which {reader!r} reads")
 
 
-def slots_of(form: str, *, listed: bool = False) -> SlotSets:
+def possible_slot_sets(form: str, *, listed: bool = False) -> SlotSets:
     """Return the sets of slots that a match of a form may fill: one set for each way through its branches.
 
     With `listed` a slot that takes its words from a list of another name has both names: "unit:units.weekend".
     """
-    return _slots_of_branch(parse_form(form), listed=listed)
+    return _slot_sets_of_branches(parse_form(form), listed=listed)
 
 
-def _slots_of_branch(branches: tuple[tuple[Part, ...], ...], *, listed: bool) -> SlotSets:
-    return frozenset(told for branch in branches for told in _slots_in_order(branch, listed=listed))
+def _slot_sets_of_branches(branches: tuple[tuple[Part, ...], ...], *, listed: bool) -> SlotSets:
+    return frozenset(told for branch in branches for told in _slot_sets_of_parts(branch, listed=listed))
 
 
-def _slots_in_order(parts: tuple[Part, ...], *, listed: bool) -> SlotSets:
+def _slot_sets_of_parts(parts: tuple[Part, ...], *, listed: bool) -> SlotSets:
     ways = _NOTHING
     for part in parts:
         inner = _NOTHING
@@ -127,7 +127,7 @@ def _slots_in_order(parts: tuple[Part, ...], *, listed: bool) -> SlotSets:
             inner = frozenset((frozenset((name,)),))
             inner = _AMOUNT if part.name == "amount" else inner
         elif part.kind in ("group", "optional"):
-            inner = _slots_of_branch(part.branches, listed=listed) | (
+            inner = _slot_sets_of_branches(part.branches, listed=listed) | (
                 _NOTHING if part.kind == "optional" else frozenset()
             )
             inner = frozenset(told | {part.name} for told in inner) if part.name else inner
@@ -140,31 +140,31 @@ def _slots_in_order(parts: tuple[Part, ...], *, listed: bool) -> SlotSets:
 Needed = tuple[frozenset[str], ...]
 
 
-def own_words(form: str) -> Needed:
+def required_words(form: str) -> Needed:
     """Return sets of words in plain letters, of each of which every match of a form has one as a whole word.
 
     Of "(past|last) {amount} or so" they are "past" or "last", "or", and "so".
     """
-    return _of_every(parse_form(form), (True, True))
+    return _required_in_every_branch(parse_form(form), (True, True))
 
 
-def _of_every(branches: tuple[tuple[Part, ...], ...], closed: tuple[bool, bool]) -> Needed:
+def _required_in_every_branch(branches: tuple[tuple[Part, ...], ...], closed: tuple[bool, bool]) -> Needed:
     """Return the sets for some branches; `closed` says on which side no letter stands beside them."""
-    found = [_own_words_in_order(branch, closed) for branch in branches]
+    found = [_required_words_of_parts(branch, closed) for branch in branches]
     if len(found) == 1:
         return found[0]
     return (frozenset().union(*(min(sets, key=len) for sets in found)),) if all(found) else ()
 
 
-def _own_words_in_order(parts: tuple[Part, ...], closed: tuple[bool, bool]) -> Needed:
+def _required_words_of_parts(parts: tuple[Part, ...], closed: tuple[bool, bool]) -> Needed:
     found: list[frozenset[str]] = []
     for at, part in enumerate(parts):
         # of a part, the one before it and the one after it
         before, after = (_is_closed(parts, at, side, closed) for side in (-1, 1))
         if part.kind == "group":
-            found += _of_every(part.branches, (before, after))
+            found += _required_in_every_branch(part.branches, (before, after))
         elif part.kind == "look":
-            found += _of_every(part.branches, (False, False))
+            found += _required_in_every_branch(part.branches, (False, False))
         elif part.kind == "text":
             words = _PLAIN_WORD.finditer(part.name)
             whole = (one for one in words if (one.start() or before) and (one.end() < len(part.name) or after))
@@ -220,7 +220,7 @@ class Form:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        return standing_alone(self.grammar.source(self.form), self.grammar.words)
+        return whole_word_pattern(self.grammar.pattern_source(self.form), self.grammar.words)
 
     @property
     def is_a_time(self) -> bool:
@@ -229,21 +229,21 @@ class Form:
         return self.reader not in {"part", "clock", "number", "none", "offset"}
 
     @cached_property
-    def ways(self) -> tuple[frozenset[str], ...]:
+    def slot_sets(self) -> tuple[frozenset[str], ...]:
         """The slots that must have words in a text for the form to match, for each way through its branches."""
-        told = slots_of(self.form, listed=True)
+        told = possible_slot_sets(self.form, listed=True)
         return tuple(frozenset(name for name in way if name in _LOOKED_FOR or ":" in name) for way in told)
 
     @cached_property
-    def own_words(self) -> Needed:
+    def required_words(self) -> Needed:
         """Sets of words of the form itself, of each of which a text must have one for it to match."""
-        return own_words(self.form) if self.grammar.words.latin else ()
+        return required_words(self.form) if self.grammar.words.latin else ()
 
     @cached_property
     def rarity(self) -> tuple[bool, int]:
         """How seldom it matches a text that has the words and figures for it: those of figures alone seldom do."""
-        least = min(self.ways, key=len, default=frozenset())
-        return bool(least) and least <= _FIGURES.keys(), len(least) + len(self.own_words)
+        least = min(self.slot_sets, key=len, default=frozenset())
+        return bool(least) and least <= _FIGURES.keys(), len(least) + len(self.required_words)
 
 
 @dataclass(frozen=True)
@@ -264,10 +264,10 @@ class DateForms:
     def _tables_of_slots(self) -> Mapping[str, SpelledTable[Any]]:
         """The words by which a text fills a slot, also of slots with a list of their own."""
         tables = {slot: getattr(self.words, table) for slot, table in _SEEN.items()}
-        for name in {name for form in self.forms for way in form.ways for name in way if ":" in name}:
+        for name in {name for form in self.forms for way in form.slot_sets for name in way if ":" in name}:
             slot, _, words = name.partition(":")
             tables[name] = (
-                tables[slot] if words in self.own else SpelledTable(dict.fromkeys(self._list_words(words), 0))
+                tables[slot] if words in self.slot_forms else SpelledTable(dict.fromkeys(self._list_words(words), 0))
             )
         return tables
 
@@ -275,7 +275,7 @@ class DateForms:
     def _bits(self) -> Mapping[str, int]:
         """A bit for each slot, in the order of their names."""
         slots = sorted(
-            {*_FIGURES, *self._tables_of_slots, *(slot for form in self.forms for slot in set().union(*form.ways))}
+            {*_FIGURES, *self._tables_of_slots, *(slot for form in self.forms for slot in set().union(*form.slot_sets))}
         )
         return {slot: 1 << at for at, slot in enumerate(slots)}
 
@@ -291,29 +291,29 @@ class DateForms:
     @cached_property
     def _needs_of_forms(self) -> tuple[tuple[Form, tuple[int, ...], Needed], ...]:
         """The forms in their order, each with the bits of its ways and its own words."""
-        return tuple((form, tuple(map(self._bits_of, form.ways)), form.own_words) for form in self.forms)
+        return tuple((form, tuple(map(self._slot_bits, form.slot_sets)), form.required_words) for form in self.forms)
 
     @cached_property
     def _needs_of_times(self) -> tuple[tuple[Form, tuple[int, ...], Needed], ...]:
         """Those of `_needs_of_forms` that are a time by themselves, those that match oftener first."""
         return tuple(sorted((one for one in self._needs_of_forms if one[0].is_a_time), key=lambda one: one[0].rarity))
 
-    def _bits_of(self, slots: Iterable[str]) -> int:
+    def _slot_bits(self, slots: Iterable[str]) -> int:
         return sum(self._bits[slot] for slot in slots)
 
     @cached_property
     def _patterns_of_slots(self) -> Mapping[str, re.Pattern[str]]:
         return {slot: re.compile(table.source) for slot, table in self._tables_of_slots.items()}
 
-    def forms_in(self, folded: str) -> tuple[Form, ...]:
+    def forms_possible_in(self, folded: str) -> tuple[Form, ...]:
         """Return the forms for which a folded text has the words."""
-        return tuple(self._forms_among(folded, are_times=False))
+        return tuple(self._forms_with_words_in(folded, are_times=False))
 
-    def times_in(self, folded: str) -> Iterator[Form]:
+    def time_forms_possible_in(self, folded: str) -> Iterator[Form]:
         """Yield those of them that are a time by themselves; those that match oftener first."""
-        return self._forms_among(folded, are_times=True)
+        return self._forms_with_words_in(folded, are_times=True)
 
-    def _forms_among(self, folded: str, *, are_times: bool) -> Iterator[Form]:
+    def _forms_with_words_in(self, folded: str, *, are_times: bool) -> Iterator[Form]:
         words, slots = frozenset[str](), 0
         if self.words.latin:
             words = words_of(folded)
@@ -321,11 +321,11 @@ class DateForms:
                 slots |= self._slots_of_words.get(word, 0)
             words |= frozenset() if folded.isascii() else as_written(folded)
         else:
-            slots = self._bits_of(slot for slot, pattern in self._patterns_of_slots.items() if pattern.search(folded))
+            slots = self._slot_bits(slot for slot, pattern in self._patterns_of_slots.items() if pattern.search(folded))
         if not self.words.has_spaces:
-            slots |= self._bits_of(_FIGURES)
+            slots |= self._slot_bits(_FIGURES)
         elif _DIGIT.search(folded):
-            slots |= self._bits_of(slot for slot, pattern in _FIGURES.items() if pattern.search(folded))
+            slots |= self._slot_bits(slot for slot, pattern in _FIGURES.items() if pattern.search(folded))
         elif slots & self._bits["ordinal"]:
             slots |= self._bits["day"]  # "the fifth"
         found = self._able_forms.get((are_times, slots))
@@ -344,37 +344,37 @@ class DateForms:
         """The forms, with their own words, that a text with some slots may have; nothing of a text."""
         return {}
 
-    def source(self, form: str) -> str:
+    def pattern_source(self, form: str) -> str:
         """Return the source of the pattern of a form."""
-        return "".join(self._element(*found.groups()) for found in SYNTAX.finditer(form))
+        return "".join(self._element_source(*found.groups()) for found in SYNTAX.finditer(form))
 
-    def _element(self, slot: str | None, words: str | None, syntax: str | None, text: str | None) -> str:
+    def _element_source(self, slot: str | None, words: str | None, syntax: str | None, text: str | None) -> str:
         if text is not None:
             return "-".join(map(spellings, text.split("-")))
         if syntax is not None:
             return _BRACKETS.get(syntax, syntax)
-        if slot is not None and slot in self.pieces:
-            return f"(?:{self.source(self.pieces[slot])})"
+        if slot is not None and slot in self.slot_pieces:
+            return f"(?:{self.pattern_source(self.slot_pieces[slot])})"
         source = self._plain_source(words or slot or "")
         return f"(?P<{AS.get(slot, slot)}>{source})" if slot else f"(?:{source})"
 
     def _plain_source(self, name: str) -> str:
-        if name in self.pieces or name in self.own:
-            return _NAME.sub("?:", self.source(self.pieces.get(name) or self.own[name]))
-        if name in self.sources:
-            return self.sources[name]
+        if name in self.slot_pieces or name in self.slot_forms:
+            return _NAME.sub("?:", self.pattern_source(self.slot_pieces.get(name) or self.slot_forms[name]))
+        if name in self.slot_sources:
+            return self.slot_sources[name]
         return any_of(self._list_words(name))
 
     def _list_words(self, name: str) -> list[str]:
         return [word for part in name.split("+") for word in self.words.words_in(part)]
 
     @cached_property
-    def own(self) -> Mapping[str, str]:
+    def slot_forms(self) -> Mapping[str, str]:
         """Slots of the language that are no table, as forms."""
         return self.words.table("slots")
 
     @cached_property
-    def pieces(self) -> Mapping[str, str]:
+    def slot_pieces(self) -> Mapping[str, str]:
         """Parts of forms that fill slots of their own."""
         amount = (
             "{count}( |(?<=\\d)){unit}" if self.words.has_spaces else "{count} ?{unit}"
@@ -382,7 +382,7 @@ class DateForms:
         return {"amount": amount, **self.words.table("pieces")}
 
     @cached_property
-    def sources(self) -> Mapping[str, str]:
+    def slot_sources(self) -> Mapping[str, str]:
         figures = r"\d{1,2}" if self.words.has_spaces else rf"(?:\d{{1,2}}|{IDEOGRAPHS}{{1,3}})"
         year = r"\d{4}" if self.words.has_spaces else rf"(?:\d{{4}}|{IDEOGRAPHS}{{4}})"
         return {
@@ -402,17 +402,17 @@ class DateGrammar(DateForms):
     """The text between and beside expressions of a language, and how a sentence looks at them."""
 
     @cached_property
-    def between(self) -> frozenset[str]:
+    def joining_words(self) -> frozenset[str]:
         """Words that may stand between two parts of one expression."""
         return frozenset(self.words.words_in("between"))
 
     @cached_property
-    def range(self) -> frozenset[str]:
+    def range_words(self) -> frozenset[str]:
         """Words that may stand between the first and the last day of a range."""
         return frozenset(self.words.words_in("range"))
 
     @cached_property
-    def since(self) -> re.Pattern[str]:
+    def since_pattern(self) -> re.Pattern[str]:
         """The word for "since" right before a time, or right after it."""
         since = any_of(self.words.words_in("since"))
         return re.compile(rf"\s?{since}" if self.since_follows else rf"(?<![{LETTER}]){since}\s?\Z")
@@ -422,14 +422,14 @@ class DateGrammar(DateForms):
         return "since_follows" in self.words.writing
 
     @cached_property
-    def another_clause(self) -> re.Pattern[str]:
+    def clause_start_pattern(self) -> re.Pattern[str]:
         """A word that begins another clause, or does something in it."""
-        return standing_alone(
+        return whole_word_pattern(
             any_of((*self.words.words_in("subjects"), *self.words.words_in("conjunctions"))), self.words
         )
 
     @cached_property
-    def month(self) -> re.Pattern[str]:
+    def month_pattern(self) -> re.Pattern[str]:
         return re.compile(self.words.months.source)
 
     @cached_property
@@ -442,25 +442,25 @@ class DateGrammar(DateForms):
         return re.compile(rf"(?:'s)?(?: *\n|\s*$|\s*[^\w\s'$-]| +-| {word}(?![\w'])| [^\w\s$]| \d)")
 
     @cached_property
-    def clock_after(self) -> re.Pattern[str]:
+    def following_clock_pattern(self) -> re.Pattern[str]:
         """A figure, or a part of the day, right after a day, also with a word like "at" between them."""
-        glue = any_of(word for word in self.between if word[-1:].isalpha())
+        glue = any_of(word for word in self.joining_words if word[-1:].isalpha())
         return re.compile(rf"\s?(?:,\s)?(?:{glue}\s)?(?:\d\d?(?![\d.])|{self.words.parts.source}(?![{LETTER}]))")
 
     # -- how a sentence looks at its times
 
     @cached_property
-    def clause_end(self) -> re.Pattern[str]:
+    def clause_end_pattern(self) -> re.Pattern[str]:
         """The ends of a clause: a mark, or a conjunction with the subject of another one."""
         words = self.words
         another = rf"\s{any_of(words.words_in('conjunctions'))}\s(?={any_of(words.words_in('subjects'))}(?!\w))"
         return re.compile(rf"[{MARKS}](?!\d)|\n|{another}")
 
     @cached_property
-    def tense(self) -> re.Pattern[str]:
+    def tense_pattern(self) -> re.Pattern[str]:
         """Words that look back or ahead; a star in a list stands for the rest of a word, and whole words go first."""
         if forms := self.words.lists("tense"):
-            looks = (f"(?P<{name}>{'|'.join(map(self.source, some))})" for name, some in forms.items())
+            looks = (f"(?P<{name}>{'|'.join(map(self.pattern_source, some))})" for name, some in forms.items())
             return re.compile(rf"(?<![\w'])(?:{'|'.join(looks)})(?!\w)|(?P<will>'ll\b)")
         words = self.words
         back, ahead, now = map(words.words_in, ("looking_back", "looking_ahead", "looking_at_now"))
@@ -469,16 +469,19 @@ class DateGrammar(DateForms):
         of_time = (words.units, words.parts, words.seasons, words.weekdays, words.months)
         sources = (*(table.source for table in of_time), any_of(words.words_in("not_past")))
         no_verb = rf"(?!(?:{'|'.join(sources)}){end})"
-        whole = f"(?P<back>{any_of(_whole(back))})|(?P<ahead>{any_of(_whole(ahead))})|(?P<is>{any_of(now)})"
-        stems = f"(?P<like_will>{_stems(ahead, 1)})|(?P<like_was>{_stems(back, 2)})"
+        whole = (
+            f"(?P<back>{any_of(_words_without_star(back))})|(?P<ahead>{any_of(_words_without_star(ahead))})"
+            f"|(?P<is>{any_of(now)})"
+        )
+        stems = f"(?P<like_will>{_star_words_pattern(ahead, 1)})|(?P<like_was>{_star_words_pattern(back, 2)})"
         return re.compile(f"{start}(?:{whole}|{no_verb}(?:{stems})){end}")
 
-    def right_before(self, name: str) -> re.Pattern[str]:
+    def list_word_pattern(self, name: str) -> re.Pattern[str]:
         """Return the pattern of a word or form of a list that stands right before an index."""
         if name not in self._before:
             words = sorted(self.words.words_in(name), key=len, reverse=True)
             start = f"(?<![{LETTER}])" if self.words.has_spaces else ""
-            source = rf"{start}(?:{'|'.join(map(self.source, words))})\s?[*_(]*\Z" if words else "(?!)"
+            source = rf"{start}(?:{'|'.join(map(self.pattern_source, words))})\s?[*_(]*\Z" if words else "(?!)"
             self._before[name] = re.compile(source)
         return self._before[name]
 
@@ -487,11 +490,11 @@ class DateGrammar(DateForms):
         return {}
 
 
-def _whole(words: Iterable[str]) -> list[str]:
+def _words_without_star(words: Iterable[str]) -> list[str]:
     return [word for word in words if "*" not in word]
 
 
-def _stems(words: Iterable[str], least: int) -> str:
+def _star_words_pattern(words: Iterable[str], least: int) -> str:
     """Return a pattern for the words of a list that have a star in them, with their accents.
 
     The star stands for `least` to 20 letters: endings of the past are short, and end short words of other kinds too.
@@ -503,7 +506,7 @@ def _stems(words: Iterable[str], least: int) -> str:
     return "|".join(stems) or "(?!)"
 
 
-def standing_alone(source: str, words: DateWords) -> re.Pattern[str]:
+def whole_word_pattern(source: str, words: DateWords) -> re.Pattern[str]:
     """Return the pattern of a whole word; where there are no spaces, of one that is no part of a number."""
     if not words.has_spaces:
         return re.compile(rf"(?<!\d)(?:{source})")
@@ -514,6 +517,6 @@ def standing_alone(source: str, words: DateWords) -> re.Pattern[str]:
 
 
 @cache
-def grammar(code: str) -> DateGrammar:
+def load_grammar(code: str) -> DateGrammar:
     """Return the grammar of times of the language of a code."""
     return DateGrammar(date_words(code))

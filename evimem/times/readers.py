@@ -24,10 +24,10 @@ from .context import (
     PRESENT,
     Context,
     Yearly,
-    nearest,
-    occurrences,
-    relative,
-    this_season,
+    current_season,
+    nearest_occurrence,
+    occurrences_around_year,
+    relative_occurrence,
 )  # fmt: skip
 from .date_order import date_in_figures, month_and_day, year_of_two_digits
 from .lexicon import FULL_WEEKDAYS, RELATIVES, Quantity, SpelledTable, number
@@ -144,7 +144,7 @@ def day(match: Match, ctx: Context) -> Reading:
     if len(distances) == 1:
         return calendar.day(ctx.today + distances[0] * DAY if distances[0] else _this_day(match, ctx, AHEAD))
     direction = direction_of(match, ctx)
-    if not direction or (ctx.grammar.since_follows and ctx.grammar.since.match(ctx.folded, match.end())):
+    if not direction or (ctx.grammar.since_follows and ctx.grammar.since_pattern.match(ctx.folded, match.end())):
         return None  # "since yesterday" or "from tomorrow on"
     return calendar.day(ctx.today + (1 if direction > 0 else -1) * abs(distances[0]) * DAY)
 
@@ -186,13 +186,13 @@ def relative_time(match: Match, ctx: Context) -> Reading:
     if "part" in words:
         part = part_of_day(ctx.today + which * DAY, ctx.words.parts.of(words["part"]))
         return Meaning(part, "part") if which <= 0 else None
-    if words.get("month") in ctx.words.words_in("ambiguous_months") and not ctx.capital(match.start("month")):
+    if words.get("month") in ctx.words.words_in("ambiguous_months") and not ctx.is_capital_at(match.start("month")):
         return None  # "this march" is a month with a capital letter only
     direction = direction_of(match, ctx)
     direction *= abs(direction) > PRESENT
     if which == 0 and "season" in words:
-        return this_season(month_or_season(match, ctx), ctx.today, direction)
-    return relative(which, month_or_season(match, ctx), ctx.today, direction)
+        return current_season(month_or_season(match, ctx), ctx.today, direction)
+    return relative_occurrence(which, month_or_season(match, ctx), ctx.today, direction)
 
 
 def _relative_unit(unit: str, which: int, name: str, match: Match, ctx: Context) -> TimeInterval | None:
@@ -255,7 +255,7 @@ def weekday(match: Match, ctx: Context) -> Meaning | None:
     named, (start, end) = ctx.words.weekdays.of(match["weekday"]), span_of(match)
     if _is_a_word(match, ctx):
         return None
-    until = ctx.right_before("until", start)
+    until = ctx.has_word_right_before("until", start)
     led = match.start() < start or until
     of_sentence = ctx.direction(start, end)
     direction = ctx.clause_direction(start, end) or max(0, of_sentence)
@@ -268,7 +268,7 @@ def weekday(match: Match, ctx: Context) -> Meaning | None:
         direction = ctx.spoken.asked or (0 if ctx.continues_a_past(start) else PRESENT)
     if direction > 0 and named == ctx.today.weekday():
         return Meaning(None, "weekday", weekday=named)  # "on Friday", said on a Friday: today, or the next one
-    known = direction and ctx.complete(match.end()) and not (direction < 0 and until)
+    known = direction and ctx.may_end_expression(match.end()) and not (direction < 0 and until)
     if not known:
         return Meaning(None, "weekday", weekday=named)
     day = nearest_weekday(named, direction, ctx)
@@ -280,11 +280,11 @@ def weekday(match: Match, ctx: Context) -> Meaning | None:
 def _is_a_word(match: Match, ctx: Context) -> bool:
     """Return whether a weekday may be another word or a name: "we sat", "in the sun", "j'ai relu Vendredi"."""
     start = match.start("weekday")
-    if "small_weekdays" in ctx.words.writing and ctx.capital(start) and not ctx.opens(start):
+    if "small_weekdays" in ctx.words.writing and ctx.is_capital_at(start) and not ctx.opens_sentence(start):
         return True
-    if match["weekday"] not in ctx.words.words_in("ambiguous_weekdays") or ctx.right_before("sure_day", start):
+    if match["weekday"] not in ctx.words.words_in("ambiguous_weekdays") or ctx.has_word_right_before("sure_day", start):
         return False
-    return not ctx.capital(start) or ctx.opens(start)
+    return not ctx.is_capital_at(start) or ctx.opens_sentence(start)
 
 
 # ---- Numbers of units
@@ -324,7 +324,7 @@ def ahead(match: Match, ctx: Context) -> Meaning | None:
     if not direction and ctx.direction(start, end) == BACK:
         direction = BACK
     short = meaning.interval is not None and meaning.interval.granularity in ("minute", "hour")
-    if not ctx.complete(end) or (short and direction != AHEAD):
+    if not ctx.may_end_expression(end) or (short and direction != AHEAD):
         return None
     return replace(meaning, interval=None) if direction < 0 else meaning  # "auf Donnerstag in einer Woche verlegt"
 
@@ -506,12 +506,12 @@ def _day_of_year(month: int, day: int) -> Yearly:
 
 def _yearless(yearly: Yearly, match: Match, ctx: Context) -> Meaning:
     """Return a day without a year, of which the weekday beside it may show the year."""
-    found, direction = occurrences(yearly, ctx.today.year), ctx.clause_direction(*span_of(match))
-    if direction < 0 and ctx.right_before("until", span_of(match)[0]):
+    found, direction = occurrences_around_year(yearly, ctx.today.year), ctx.clause_direction(*span_of(match))
+    if direction < 0 and ctx.has_word_right_before("until", span_of(match)[0]):
         direction = 0  # "how many days are left until 24 December?"
     word = told_in(match).get("weekday")
     if word is None:
-        return Meaning(nearest(yearly, ctx.today, direction), yearly=yearly, choices=tuple(found))
+        return Meaning(nearest_occurrence(yearly, ctx.today, direction), yearly=yearly, choices=tuple(found))
     agreeing = [each for each in found if each.start.weekday() == ctx.words.weekdays.of(word)]
     return Meaning(min(agreeing, key=lambda each: abs(each.start - ctx.today), default=None))
 
@@ -519,7 +519,7 @@ def _yearless(yearly: Yearly, match: Match, ctx: Context) -> Meaning:
 def date(match: Match, ctx: Context) -> Reading:
     """Read "9 June 2023", "June 9th", "the fifth of May", "9. Juni", and "2023-06-09T16:30"."""
     words, month, day = told_in(match), _month_number(match, ctx), _day_number(match["day"], ctx)
-    if words.get("month") in ctx.words.words_in("ambiguous_months") and not ctx.capital(match.start("month")):
+    if words.get("month") in ctx.words.words_in("ambiguous_months") and not ctx.is_capital_at(match.start("month")):
         return None  # "5 may do"
     if _names_year(match):
         return calendar.day(datetime(year_number(match), month, day))
@@ -566,7 +566,7 @@ def _days_numbered(number: int, ctx: Context, reach: int) -> list[TimeInterval]:
 def numbered_day(match: Match, ctx: Context) -> Meaning | None:
     """Read "the 15th", a day of the month that is named beside it, or of the weekday."""
     day = _day_number(match["day"], ctx)
-    if not 1 <= day <= 31 or _GOES_ON.match(ctx.folded, match.end()) or not ctx.complete(match.end()):
+    if not 1 <= day <= 31 or _GOES_ON.match(ctx.folded, match.end()) or not ctx.may_end_expression(match.end()):
         return None
     return Meaning(number=day, choices=_near_days(day, ctx))
 
@@ -581,7 +581,7 @@ def sure_number(match: Match, ctx: Context) -> Meaning | None:
     """Read "on the 15th": the next one, or where the sentence looks back the last one."""
     day, direction = _day_number(match["day"], ctx), ctx.clause_direction(*span_of(match))
     looks_back = direction == PERHAPS_BACK or (not direction and direction_of(match, ctx) < 0)
-    if looks_back or _GOES_ON.match(ctx.folded, match.end()) or not ctx.complete(match.end()):
+    if looks_back or _GOES_ON.match(ctx.folded, match.end()) or not ctx.may_end_expression(match.end()):
         return None
     numbered = _days_numbered(day, ctx, 2)
     # A day of the month that is told in the present may be three days ago.
@@ -606,31 +606,31 @@ def bare_month(match: Match, ctx: Context) -> Meaning | None:
     start, end = span_of(match)
     word = told_in(match).get("month", "")
     a_word = word in ctx.words.words_in("ambiguous_months")
-    if a_word and not ctx.capital(match.start("month")):
+    if a_word and not ctx.is_capital_at(match.start("month")):
         return None
     yearly, led = month_or_season(match, ctx), match.span() != (start, end) or "number" in match.re.groupindex
-    led = led or ctx.right_before("thirds", start)
+    led = led or ctx.has_word_right_before("thirds", start)
     short = ctx.grammar.noun_that_follows is not None and word not in ctx.words.full_months
-    alone = ctx.grammar.noun_that_follows is not None and ctx.complete(end)
+    alone = ctx.grammar.noun_that_follows is not None and ctx.may_end_expression(end)
     shown = (led or (alone and not a_word)) and (alone or not short) and (led or not short)
-    if not shown or (ctx.grammar.noun_that_follows and ctx.right_before("habit_of_a_weekday", start)):
+    if not shown or (ctx.grammar.noun_that_follows and ctx.has_word_right_before("habit_of_a_weekday", start)):
         return Meaning(yearly=yearly)
     direction = ctx.direction_of_month(start, end)
-    if direction < 0 and ctx.right_before("until", start):
+    if direction < 0 and ctx.has_word_right_before("until", start):
         direction = 0  # "has to be paid by June"
-    return Meaning(nearest(yearly, ctx.today, direction), yearly=yearly)
+    return Meaning(nearest_occurrence(yearly, ctx.today, direction), yearly=yearly)
 
 
 def bare_season(match: Match, ctx: Context) -> Meaning | None:
     """Read "in the summer": only where the sentence looks back or ahead."""
     yearly, direction = month_or_season(match, ctx), direction_of(match, ctx)
     known = direction in (BACK, AHEAD) and "x" in match.re.groupindex
-    return Meaning(nearest(yearly, ctx.today, direction) if known else None, yearly=yearly)
+    return Meaning(nearest_occurrence(yearly, ctx.today, direction) if known else None, yearly=yearly)
 
 
 def year(match: Match, ctx: Context) -> TimeInterval | None:
     """Read "in 2016", "in '16", unless a noun follows that the number counts ("in 2016 steps")."""
-    return calendar.year(year_number(match)) if ctx.complete(match.end()) else None
+    return calendar.year(year_number(match)) if ctx.may_end_expression(match.end()) else None
 
 
 def quarter(match: Match, ctx: Context) -> Meaning:
@@ -648,7 +648,7 @@ def week_number(match: Match, ctx: Context) -> Meaning:
 def _read_number(yearly: Yearly, match: Match, ctx: Context) -> Meaning:
     if _names_year(match):
         return Meaning(yearly(year_number(match)))
-    return Meaning(nearest(yearly, ctx.today, ctx.clause_direction(*match.span())), yearly=yearly)
+    return Meaning(nearest_occurrence(yearly, ctx.today, ctx.clause_direction(*match.span())), yearly=yearly)
 
 
 def decade(match: Match, ctx: Context) -> TimeInterval | None:
@@ -667,7 +667,7 @@ def decade(match: Match, ctx: Context) -> TimeInterval | None:
 def third(match: Match, ctx: Context) -> Meaning | None:
     """Read "Anfang", "fin" before a month, year or other unit, and "fin du mois" of this one."""
     index, words = ctx.words.thirds.of(match["third"]), told_in(match)
-    if index == 2 and ctx.right_before("until", match.start()):
+    if index == 2 and ctx.has_word_right_before("until", match.start()):
         return Meaning(None, "third")  # "by the end of May" is its last day, or any before
     if "unit" in words:
         return Meaning(third_of(calendar.unit(ctx.words.units.of(words["unit"]), ctx.today), index))
@@ -689,7 +689,7 @@ def nth(match: Match, ctx: Context) -> Meaning:
 
     if "year" in words:
         return Meaning(yearly(year_number(match)))
-    return Meaning(nearest(yearly, ctx.today, ctx.direction_of_month(*match.span())), yearly=yearly)
+    return Meaning(nearest_occurrence(yearly, ctx.today, ctx.direction_of_month(*match.span())), yearly=yearly)
 
 
 # ---- Holidays
@@ -717,7 +717,7 @@ def holiday(match: Match, ctx: Context) -> Meaning | None:
     if _names_year(match):
         return Meaning(yearly(year_number(match)))
     direction = ctx.clause_direction(*match.span())
-    day = nearest(yearly, ctx.today, direction) if ctx.complete(match.end()) else None
+    day = nearest_occurrence(yearly, ctx.today, direction) if ctx.may_end_expression(match.end()) else None
     near = day is not None and abs(day.start - ctx.today) <= (_YEAR if direction else _NEAR_HOLIDAY)
     return Meaning(day if near else None, yearly=yearly)
 

@@ -321,7 +321,9 @@ class Trace(PublicValue):
         """Return the trace of a `text` that `to_json` wrote. Raise ValueError for anything else."""
         try:
             raw = _parse(text)
-            return cls(raw["question"], raw["loop"], tuple(_event(item) for item in raw["events"]), _read(raw))
+            return cls(
+                raw["question"], raw["loop"], tuple(_event(item) for item in raw["events"]), _parse_read_turns(raw)
+            )
         except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise ValueError(
                 f"not a trace ({error!r}); expected question, loop and events as Trace.to_json writes them"
@@ -341,7 +343,7 @@ def _parse(text: str | bytes) -> Any:
         return json.loads(text)
 
 
-def _read(raw: Mapping[str, Any]) -> dict[str, str]:
+def _parse_read_turns(raw: Mapping[str, Any]) -> dict[str, str]:
     read = raw.get("read", {})
     if not isinstance(read, dict) or not all(isinstance(one, str) for one in read.values()):
         raise ValueError("its `read` is no object of strings")
@@ -350,11 +352,11 @@ def _read(raw: Mapping[str, Any]) -> dict[str, str]:
 
 def _event(item: Mapping[str, Any]) -> Event:
     cls = _EVENTS[item["kind"]]
-    event: Event = cls(**{f.name: _value(f.name, item[f.name]) for f in fields(cls) if f.name in item})
+    event: Event = cls(**{f.name: _parse_field(f.name, item[f.name]) for f in fields(cls) if f.name in item})
     return event
 
 
-def _value(name: str, value: Any) -> Any:
+def _parse_field(name: str, value: Any) -> Any:
     if name in {"tier", "final_tier"}:
         return Tier(value)
     if name == "uses":

@@ -16,7 +16,7 @@ from evimem.cli.page import escape_control_characters
 from evimem.loaders import load
 from evimem.loaders.chat_messages import text_of_content
 from evimem.openai.wire_format import host
-from evimem.query.analysis import analyse, hints
+from evimem.query.analysis import analyse, find_hints
 from evimem.text.memory_fence import OPEN, without_blocks
 from evimem.text.sentences import sentences
 from evimem.text.terms import terms
@@ -76,7 +76,7 @@ OF_MEMORY: dict[str, OfMemory] = {
 }
 OF_TEXT: dict[str, OfText] = {
     "find_times": lambda text, _: find_times(text, NOON),
-    "hints": lambda text, _: hints(text, ["Mira", "user"], NOON),
+    "hints": lambda text, _: find_hints(text, ["Mira", "user"], NOON),
     "analyse": lambda text, _: analyse(text, ["Mira", "user"], NOON),
     "terms": lambda text, _: len(terms(text)),
     "sentences": lambda text, _: list(sentences(text)),

@@ -94,7 +94,7 @@ def a_pending_erasure_is_never_finished() -> None:
     says="assert",
 )
 def facts_replaced_by_forgotten_ones_stay_replaced() -> None:
-    put(Supersession, "reaching", lambda self, rows: set())
+    put(Supersession, "facts_within_reach_of", lambda self, rows: set())
 
 
 @breaks(gate=DERIVED, says="index")
@@ -112,7 +112,7 @@ def the_check_reports_nothing() -> None:
 
 @breaks(gate=NUMBERED_ANEW, says="numbers of erased rows were not given again")
 def numbers_of_erased_rows_stay_unused() -> None:
-    put(PassageTable, "sparse", lambda self, spare: False)
+    put(PassageTable, "is_sparse", lambda self, spare: False)
 
 
 @breaks(gate=NUMBERED_ANEW, says="are not those that its turns give")
@@ -137,7 +137,7 @@ def only_edges_that_are_there_are_checked() -> None:
 
 @breaks(gate=MACHINE, says="the postings")
 def postings_of_forgotten_turns_stay() -> None:
-    put(Segments, "_shorten", lambda self, number, leaving: None)
+    put(Segments, "_remove_from_postings", lambda self, number, leaving: None)
 
 
 @breaks(gate=DERIVED, says="edge")

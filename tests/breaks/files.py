@@ -18,12 +18,12 @@ from tests.breaks.registry import breaks
 
 @breaks(gate=f"{IMPORT}::test_a_malformed_export_is_refused_by_line_and_leaves_nothing", says="DID NOT RAISE")
 def facts_of_an_export_are_not_validated() -> None:
-    put(import_file, "fact_fault", lambda fact, turn: None)
+    put(import_file, "find_fact_fault", lambda fact, turn: None)
 
 
 @breaks(gate=f"{IMPORT}::test_a_fact_whose_words_stand_nowhere_is_left_out", says="assert")
 def words_of_facts_are_not_sought_in_their_turns() -> None:
-    put(import_file.Sources, "anchor", lambda sources, phrase, share=0.5: True)
+    put(import_file.SourceWords, "are_grounded", lambda sources, phrase, share=0.5: True)
 
 
 @breaks(

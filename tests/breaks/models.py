@@ -74,14 +74,14 @@ def asking_stores_a_trace() -> None:
 @breaks(gate=MALFORMED, says="an ungrounded fact was stored|a fact that stands nowhere")
 @breaks(gate=f"{POISONING}::test_statements_of_others_never_become_a_persons_wish", says="ungrounded|stands nowhere")
 def facts_of_a_model_are_not_grounded() -> None:
-    class Trusting(extract_facts.Sources):
+    class Trusting(extract_facts.SourceWords):
         def anchor(self, *_: Any, **__: Any) -> bool:
             return True
 
         means = names = anchor  # type: ignore[assignment]
 
     put(extract_facts, "find_quote", lambda quote, text, *rest: (0, len(text)))
-    put(extract_facts, "Sources", Trusting)  # the gate has Sources of its own
+    put(extract_facts, "SourceWords", Trusting)  # the gate has Sources of its own
 
 
 @breaks(gate=f"{ASKING}::test_a_model_that_is_never_satisfied_is_stopped", says="as long as the model likes")

@@ -64,7 +64,7 @@ def an_inferred_time_is_capped_lower() -> None:
 @breaks(gate=f"{IRIS}::test_e9_the_search_ends_where_the_evidence_suffices", says=RED)
 @breaks(gate=f"{FIXTURES}::test_f8_what_can_be_inferred_ends_a_general_question_at_once", says=RED)
 def nothing_suffices() -> None:
-    put(apply_verdict, "sufficient", lambda tier, confidence, *, temporal: False)
+    put(apply_verdict, "is_sufficient", lambda tier, confidence, *, temporal: False)
 
 
 @breaks(gate=f"{IRIS}::test_e10_the_next_query_is_made_from_question_gap_place_and_strategy_and_is_new", says=RED)
@@ -288,7 +288,7 @@ def all_that_tools_return_is_kept() -> None:
 
 @breaks(gate=f"{MRAGENT}::test_r1_turns_that_are_read_side_by_side_share_their_labels", says=RED)
 def labels_are_not_joined() -> None:
-    put(labels, "_join", lambda name, known: name)
+    put(labels, "_reuse_known_name", lambda name, known: name)
 
 
 @breaks(gate=f"{IRIS}::test_e1_a_turn_is_stored_verbatim_and_once", says=RED)
@@ -359,7 +359,7 @@ def every_question_is_about_time() -> None:
 
 @breaks(gate=f"{FIXTURES}::test_f13_a_name_is_a_whole_word", says=RED)
 def a_name_is_any_run_of_letters() -> None:
-    put(NameSearch, "_find", lambda self, name: name.casefold() in self._folded)
+    put(NameSearch, "_search_name", lambda self, name: name.casefold() in self._folded)
 
 
 @breaks(gate=f"{FIXTURES}::test_f14_what_is_true_of_another_person_is_not_answered", says=RED)

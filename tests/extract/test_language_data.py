@@ -10,7 +10,7 @@ import pytest
 
 import evimem
 from evimem import lang
-from evimem.extract.tagging import letters
+from evimem.extract.tagging import tag_letters
 from evimem.lang import ENGLISH
 from evimem.text.terms import IRREGULAR_VERBS
 
@@ -48,7 +48,7 @@ def test_words_are_lower_case(name: str) -> None:
 @pytest.mark.parametrize("table", ["grammar.word_classes", "verbs.form_tags"])
 def test_a_word_has_one_tag_and_every_tag_exists(table: str) -> None:
     classes = ENGLISH.lists(table)
-    assert all(letters(name.upper()) for name in classes)
+    assert all(tag_letters(name.upper()) for name in classes)
     counts = Counter(word for words in classes.values() for word in words)
     assert [word for word, count in counts.items() if count > 1] == []
 

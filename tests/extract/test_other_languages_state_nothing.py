@@ -6,7 +6,7 @@ import pytest
 
 from evimem import Turn
 from evimem.extract.rule_extractor import RuleExtractor
-from evimem.extract.turn_facts import stance
+from evimem.extract.turn_facts import classify_stance
 
 
 def turn(text: str, caption: str | None = None) -> Turn:
@@ -23,7 +23,7 @@ def turn(text: str, caption: str | None = None) -> Turn:
 )  # fmt: skip
 def test_a_turn_in_another_language_has_no_facts_but_asserts_something(text: str) -> None:
     assert RuleExtractor().extract(turn(text)) == ()
-    assert stance(turn(text)) == "asserts"
+    assert classify_stance(turn(text)) == "asserts"
 
 
 def test_an_english_caption_of_such_a_turn_is_read() -> None:
@@ -33,7 +33,7 @@ def test_an_english_caption_of_such_a_turn_is_read() -> None:
 
 @pytest.mark.parametrize("text", ["Tu viens demain soir ?", "来週の土曜は空いてる\uff1f", "هل وصلت إلى البيت؟"])
 def test_a_question_in_another_language_asks(text: str) -> None:
-    assert stance(turn(text)) == "asks"
+    assert classify_stance(turn(text)) == "asks"
 
 
 def test_the_english_sentences_of_a_mixed_turn_are_read() -> None:

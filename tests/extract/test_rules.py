@@ -3,9 +3,9 @@ from datetime import datetime, timedelta
 import pytest
 
 from evimem import Turn
-from evimem.extract.attribution import own_acts
+from evimem.extract.attribution import find_own_acts
 from evimem.extract.rule_extractor import RuleExtractor
-from evimem.extract.turn_facts import MAX_FACTS, stance
+from evimem.extract.turn_facts import MAX_FACTS, classify_stance
 
 TUESDAY = datetime(2024, 3, 12, 18, 20)
 
@@ -42,7 +42,7 @@ def test_a_fact_has_the_kind_of_its_verb(text: str, kind: str) -> None:
     ],
 )  # fmt: skip
 def test_a_turn_asserts_or_asks_or_does_neither(text: str, expected: str) -> None:
-    assert stance(turn(text)) == expected
+    assert classify_stance(turn(text)) == expected
     assert expected == "asserts" or not facts(text)
 
 
@@ -72,8 +72,8 @@ def test_what_an_assistant_did_is_a_fact_and_what_it_advises_or_drafts_is_none()
 
 
 def test_an_act_in_a_quotation_is_no_own_one_and_a_mark_of_inches_opens_none() -> None:
-    assert own_acts('The note said "I booked a table" in red.') == []
-    assert len(own_acts('It fits a 27" screen, and I booked a table.')) == 1
+    assert find_own_acts('The note said "I booked a table" in red.') == []
+    assert len(find_own_acts('It fits a 27" screen, and I booked a table.')) == 1
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_a_request_to_remember_states_what_follows_it(request_to_remember: str) 
     ],
 )
 def test_a_request_to_remember_is_worth_asking_a_model_where_it_states_something(text: str, expected: str) -> None:
-    assert stance(turn(text)) == expected
+    assert classify_stance(turn(text)) == expected
 
 
 def test_a_list_is_read_item_by_item() -> None:
@@ -158,5 +158,5 @@ def test_an_unresolved_time_keeps_its_text() -> None:
 
 
 def test_a_caption_without_text_asserts_and_with_a_question_asks() -> None:
-    assert stance(turn("", caption="a photo of a dog")) == "asserts"
-    assert stance(turn("What is it?", caption="a photo of a dog")) == "asks"
+    assert classify_stance(turn("", caption="a photo of a dog")) == "asserts"
+    assert classify_stance(turn("What is it?", caption="a photo of a dog")) == "asks"

@@ -112,5 +112,5 @@ def test_one_forgotten_vector_has_few_sketches_made_anew(monkeypatch):
     sketched = list[int]()
     monkeypatch.setattr(sketches.Sketches, "_sketch", lambda of, vectors: sketched.append(len(vectors)))
     corpus.erase({5: ()})
-    corpus.sketches._of(corpus.stored)
+    corpus.sketches._update_sketches(corpus.stored)
     assert sketched == []

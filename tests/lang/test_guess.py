@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evimem.lang.guess import LANGUAGES, OTHER, is_english, language_of
+from evimem.lang.guess import LANGUAGES, OTHER, guess_language, is_english
 from evimem.loaders import examples
 
 TIMES = Path(__file__).parents[1] / "times"
@@ -19,7 +19,7 @@ SENTENCES = {
 
 @pytest.mark.parametrize("code", SENTENCES)
 def test_nearly_all_sentences_are_known_to_be_in_their_language(code):
-    missed = [text for text in SENTENCES[code] if language_of(text) != code]
+    missed = [text for text in SENTENCES[code] if guess_language(text) != code]
     assert len(SENTENCES[code]) >= 30
     assert len(missed) <= 2, missed
 
@@ -51,7 +51,7 @@ def test_short_and_mixed_texts_are_read_as_english(text):
     ],
 )  # fmt: skip
 def test_the_language_of_a_text_is_known(text, code):
-    assert language_of(text) == code
+    assert guess_language(text) == code
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_the_language_of_a_text_is_known(text, code):
     ],
 )  # fmt: skip
 def test_languages_without_tables_are_others(text):
-    assert language_of(text) == OTHER
+    assert guess_language(text) == OTHER
 
 
 def test_the_shipped_conversations_are_english():

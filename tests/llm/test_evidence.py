@@ -14,7 +14,7 @@ from evimem.embedding.static_embedder import count_tokens
 from evimem.llm.evidence_prompt import show_evidence
 from evimem.page.loop_page import extend_page
 from evimem.testing import ScriptedModel
-from evimem.text.prompt_text import Passages, excerpt, what_is_meant
+from evimem.text.prompt_text import RankedPassages, join_ranges, resolved_references
 from evimem.text.terms import terms
 from evimem.types.values import Fact, TimeSpan
 from tests.llm.views import evidence, page, turn, view_of
@@ -147,37 +147,37 @@ GREY = "The weather stayed grey over the harbour. "
 
 
 def test_a_short_text_is_shown_as_it_is():
-    assert Passages("We adopted a puppy.", {"puppi"}).within(100) == ((0, 19),)
-    assert excerpt("We adopted a puppy.", ((0, 19),)) == "We adopted a puppy."
+    assert RankedPassages("We adopted a puppy.", {"puppi"}).ranges_within(100) == ((0, 19),)
+    assert join_ranges("We adopted a puppy.", ((0, 19),)) == "We adopted a puppy."
 
 
 def test_what_matches_is_shown_with_what_stands_beside_it():
     text = GREY * 50 + "We met Ana there. We adopted a puppy. It is called Biscuit. " + GREY * 50
-    shown = excerpt(text, Passages(text, set(terms("puppy"))).within(100))
+    shown = join_ranges(text, RankedPassages(text, set(terms("puppy"))).ranges_within(100))
     assert shown == "\u2026 We met Ana there. We adopted a puppy. It is called Biscuit. \u2026"
 
 
 def test_a_rare_word_outweighs_a_common_one():
     text = GREY * 50 + "The puppy slept. " + GREY * 50
-    (only,) = Passages(text, set(terms("grey weather harbour puppy"))).within(20)
+    (only,) = RankedPassages(text, set(terms("grey weather harbour puppy"))).ranges_within(20)
     assert text[slice(*only)] == "The puppy slept."
 
 
 def test_without_a_match_the_start_is_shown():
-    ranges = Passages(GREY * 50, {"xylophon"}).within(100)
-    assert excerpt(GREY * 50, ranges) == f"{GREY * 2}".strip() + " \u2026"
+    ranges = RankedPassages(GREY * 50, {"xylophon"}).ranges_within(100)
+    assert join_ranges(GREY * 50, ranges) == f"{GREY * 2}".strip() + " \u2026"
 
 
 def test_a_text_without_sentences_is_cut_between_words():
     text = "word " * 2_000 + "puppy " + "word " * 2_000
-    (start, end), *_ = Passages(text, {"puppi"}).within(300)
+    (start, end), *_ = RankedPassages(text, {"puppi"}).ranges_within(300)
     assert "puppy" in text[start:end]
     assert text[start - 1 : start + 1].isspace() or text[start : end + 1].split(maxsplit=1)[0] == "word"
 
 
 @given(st.text(), st.sets(st.sampled_from(["a", "b", "0"])), st.integers(1, 60))
 def test_ranges_lie_in_the_text_in_order_and_keep_to_their_room(text, wanted, most):
-    ranges = Passages(text, wanted).within(most)
+    ranges = RankedPassages(text, wanted).ranges_within(most)
     ends = [place for pair in ranges for place in pair]
     assert ends == sorted(ends)
     assert all(0 <= start <= end <= len(text) for start, end in ranges)
@@ -249,4 +249,7 @@ def test_few_facts_are_shown_those_that_name_most_and_no_report():
     ]
     facts = [Fact(f"f{n}", "b", *parts, None, (0, 17), "state", "llm") for n, parts in enumerate(told)]
     reported = Fact("r", "b", "Noah", "said", "Bea got a dog, two cats and a horse", None, (0, 17), "report", "llm")
-    assert what_is_meant([*facts, reported], turn, turn.text) == 'that is: "Ana got a place at the clinic"; "Eli is x"'
+    assert (
+        resolved_references([*facts, reported], turn, turn.text)
+        == 'that is: "Ana got a place at the clinic"; "Eli is x"'
+    )

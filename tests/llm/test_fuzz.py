@@ -14,7 +14,7 @@ from evimem.llm.extract_facts import read_extraction
 from evimem.llm.llm_judge import read_chain
 from evimem.llm.read_verdict import MAX_REQUIREMENTS, read_decision, read_draft, read_verdict
 from evimem.llm.request import MAX_TEXT_CHARACTERS
-from evimem.text.prompt_text import visible
+from evimem.text.prompt_text import remove_invisible
 from evimem.types.values import Tier, Turn
 from tests.llm.mutants import mutants
 from tests.llm.views import page, view_of
@@ -72,7 +72,7 @@ def judged(text):
     assert set(verdict.supported) | set(verdict.waived) <= {"who", "when"}
     assert {turn for cited in verdict.supported.values() for turn in cited} <= {"t1", "t2"}
     assert len(verdict.query) <= 400 >= len(verdict.reason)
-    assert all(gap.text == visible(gap.text) and gap.text for gap in verdict.gaps)
+    assert all(gap.text == remove_invisible(gap.text) and gap.text for gap in verdict.gaps)
 
 
 def decided(text):
@@ -85,7 +85,7 @@ def decided(text):
 
 def answered(text):
     draft = read_draft(text, PAGE)
-    assert draft.text is None or draft.text == visible(draft.text) != ""
+    assert draft.text is None or draft.text == remove_invisible(draft.text) != ""
     for citation in draft.citations:
         if citation.span:
             turn = {"t1": TURN, "t2": OTHER}[citation.turn_id]

@@ -7,7 +7,7 @@ import pytest
 from evimem.errors import ReplyError
 from evimem.llm import request
 from evimem.llm.json_reply import MAX_REPLY_JSON_CHARACTERS, MAX_STREAMED_CHARACTERS, AnswerStream, read_object
-from evimem.text.prompt_text import visible
+from evimem.text.prompt_text import remove_invisible
 
 WANTED = ("tier",)
 GOOD = {"tier": "exact", "confidence": 0.9}
@@ -198,11 +198,12 @@ HIDDEN = {
 @pytest.mark.parametrize("hidden", HIDDEN.values(), ids=HIDDEN)
 def test_what_cannot_be_seen_is_left_out(hidden):
     for said in ("{}left {}to r{}ight{}", "\u0633{}\u0644\u0627\u0645", "\U0001f600{}\U0001f600"):
-        assert visible(said.replace("{}", hidden)) == said.replace("{}", "")
+        assert remove_invisible(said.replace("{}", hidden)) == said.replace("{}", "")
         assert all(
-            visible(said.replace("{}", one)) == said.replace("{}", "") for one in set(hidden) - {*"\u200d\u200c\u180b"}
+            remove_invisible(said.replace("{}", one)) == said.replace("{}", "")
+            for one in set(hidden) - {*"\u200d\u200c\u180b"}
         )
-    assert visible("a\u200db \u200cc\U0001f600\u200d!") == "ab c\U0001f600!"
+    assert remove_invisible("a\u200db \u200cc\U0001f600\u200d!") == "ab c\U0001f600!"
 
 
 @pytest.mark.parametrize(
@@ -216,12 +217,12 @@ def test_what_cannot_be_seen_is_left_out(hidden):
     ids=["Persian", "Hindi", "Malayalam", "Sinhala", "a family", "a tone", "Mongolian", "plain"],
 )  # fmt: skip
 def test_what_a_script_or_an_emoji_needs_stays(said):
-    assert visible(said) == said
+    assert remove_invisible(said) == said
 
 
 @pytest.mark.parametrize("said", ["none.", "None", "N/A", "**none**", "", " - ", None, "nothing", [], 10**400, True])
 def test_words_that_mean_nothing_state_nothing(said):
-    assert request.text_unless_none(said) == ""
+    assert request.text_unless_it_says_none(said) == ""
 
 
 def test_a_list_may_be_written_as_text():

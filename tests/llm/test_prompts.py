@@ -11,7 +11,7 @@ from evimem.judging.judge import Stage
 from evimem.llm import request
 from evimem.llm.evidence_prompt import show_evidence
 from evimem.llm.extract_facts import extract_request
-from evimem.llm.llm_judge import answer_request, decide_request, joint_request, judge_request
+from evimem.llm.llm_judge import answer_request, decide_request, judge_request, verdict_with_answer_request
 from evimem.llm.request import load
 from evimem.page.loop_page import mark_left_out
 from evimem.page.quoted_lines import Line
@@ -71,7 +71,7 @@ def same_form(example, schema):
     "asked",
     [
         judge_request(VIEW, show_evidence(VIEW), (CANARY,)),
-        joint_request(VIEW, show_evidence(VIEW), (StandingInstruction(SAID, CANARY),)),
+        verdict_with_answer_request(VIEW, show_evidence(VIEW), (StandingInstruction(SAID, CANARY),)),
         decide_request(VIEW, Stage(2, 5, False, False, tried=(CANARY,), thoughts=(CANARY,)), show_evidence(VIEW)),
         answer_request(VIEW, PARTIAL, "hedged", show_evidence(VIEW), (CANARY,)),
         extract_request(
@@ -101,7 +101,11 @@ def test_no_more_entries_are_asked_for_than_there_are_requirements(requirements,
     """A weak model fills each list to its end: twelve entries were most of what it wrote, and it was cut."""
     view = view_of([SAID], requirements=requirements)
     shown, stage = show_evidence(view), Stage(1, 5, last=False, empty=False)
-    for asked in (judge_request(view, shown), joint_request(view, shown), decide_request(view, stage, shown)):
+    for asked in (
+        judge_request(view, shown),
+        verdict_with_answer_request(view, shown),
+        decide_request(view, stage, shown),
+    ):
         assert asked.schema["properties"]["requirements"]["maxItems"] == most
         assert next(iter(asked.schema["properties"])) == "requirements"
 

@@ -12,7 +12,7 @@ from evimem.judging.evidence import Verdict
 from evimem.llm.evidence_prompt import show_evidence
 from evimem.llm.extract_facts import extract_request
 from evimem.llm.llm_judge import answer_request, judge_request
-from evimem.text.prompt_text import bullets, escape, escape_attribute, mark_lines
+from evimem.text.prompt_text import bulleted_list, escape, escape_attribute, mark_lines
 from evimem.types.values import Fact, Gap, Tier, TimeSpan
 from tests.llm.views import evidence, turn, view_of
 
@@ -136,5 +136,5 @@ def test_what_no_template_writes_stays_as_it_was(said):
 @given(hostile)
 def test_what_stands_between_quotes_cannot_close_them(text):
     assert not re.search(r"[\"<>\n\r\x85\u2028\u2029]", escape_attribute(text))
-    assert all(re.fullmatch(r'- "[^"]*"', line) for line in lines(bullets([text])))
+    assert all(re.fullmatch(r'- "[^"]*"', line) for line in lines(bulleted_list([text])))
     assert all(line.startswith("> ") for line in lines(mark_lines(f"x{text}")))

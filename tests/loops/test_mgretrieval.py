@@ -11,7 +11,7 @@ import pytest
 
 import evimem
 from evimem.errors import ModelTimeout
-from evimem.judging.judge import own_first
+from evimem.judging.judge import question_words_first
 from evimem.loops import MGRetrieval
 from evimem.loops.mgretrieval import exchanges, keyword_groups
 from evimem.offline.offline_judge import OfflineJudge
@@ -52,7 +52,7 @@ def test_a_question_without_a_keyword_of_the_memory_is_one_search_of_all(puppy: 
 
 def test_the_questions_own_words_come_before_near_ones() -> None:
     near, own, later = Keyword("cat", "dog", 1, 0.5), Keyword("puppy", "puppi", 9), Keyword("mill", "mill", 1)
-    assert own_first([near, own, later], 2) == (own, later)
+    assert question_words_first([near, own, later], 2) == (own, later)
 
 
 def test_a_searcher_knows_no_keywords_and_the_error_says_which_loops_it_serves() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from evimem.judging.evidence import Analysis
 from evimem.query import analysis
-from evimem.query.analysis import analyse, asks_for_several, asks_when, form, hints
+from evimem.query.analysis import analyse, answer_form, asks_for_several, asks_when, find_hints
 from evimem.times import find_times
 from evimem.types.values import TimeSpan
 
@@ -45,7 +45,7 @@ def ask(question: str, *speakers: str) -> Analysis:
     ],
 )
 def test_a_question_asks_for_one_form_of_answer(question, wants):
-    assert form(question) == wants
+    assert answer_form(question) == wants
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ ASKED = datetime(2024, 3, 12, 9)
 
 
 def named(text: str, *speakers: str) -> tuple[str, ...]:
-    return hints(text, speakers, ASKED).names
+    return find_hints(text, speakers, ASKED).names
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_a_first_name_stands_for_the_whole_one():
 )  # fmt: skip
 def test_a_question_for_the_things_of_a_kind_asks_for_several(question):
     assert asks_for_several(question)
-    assert hints(question, ["Mira"], None).several
+    assert find_hints(question, ["Mira"], None).several
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ FORMS = [
 
 @pytest.mark.parametrize(("wants", "question"), FORMS)
 def test_the_form_of_the_answer_is_known_in_every_language(wants, question):
-    assert form(question) == wants
+    assert answer_form(question) == wants
     assert asks_when(question) == (wants in {"time", "duration"})
 
 
@@ -233,12 +233,12 @@ def test_no_word_that_opens_a_question_in_whatever_language_is_a_name(question):
     ],
 )
 def test_pronouns_of_a_language_name_user_and_assistant(question, speaker):
-    assert speaker in hints(question, ["user", "assistant"], None).names
+    assert speaker in find_hints(question, ["user", "assistant"], None).names
 
 
 def test_a_name_is_not_found_inside_of_a_longer_word():
-    assert hints("सुनीताजी कब आएँगी?", ["सुनीता"], None).names == ()
-    assert hints("美咲さんはいつ来ますか", ["美咲"], None).names == ("美咲",)
+    assert find_hints("सुनीताजी कब आएँगी?", ["सुनीता"], None).names == ()
+    assert find_hints("美咲さんはいつ来ますか", ["美咲"], None).names == ("美咲",)
 
 
 @pytest.mark.parametrize(

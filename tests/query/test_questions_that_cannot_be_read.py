@@ -10,10 +10,10 @@ from evimem.calibration import apply_calibration
 
 READINGS = (
     "evimem.query.analysis.find_times", "evimem.query.analysis.asks_when", "evimem.query.analysis.asks_for_several",
-    "evimem.query.analysis.form", "evimem.query.analysis.question_words", "evimem.query.analysis._is_named",
+    "evimem.query.analysis.answer_form", "evimem.query.analysis.question_words", "evimem.query.analysis._is_named",
     "evimem.query.analysis._other_names", "evimem.query.analysis._keywords", "evimem.query.analysis.stem",
-    "evimem.query.analysis.language_of", "evimem.index.prepared_query.terms", "evimem.page.question.terms",
-    "evimem.page.gate.terms", "evimem.page.gate.form", "evimem.page.question.looked_for",
+    "evimem.query.analysis.guess_language", "evimem.index.prepared_query.terms", "evimem.page.question.terms",
+    "evimem.page.gate.terms", "evimem.page.gate.answer_form", "evimem.page.question.looked_for",
     "evimem.offline.quotation.date_notes", "evimem.offline.quotation.later_mentions",
     "evimem.offline.offline_judge.signals_of", "evimem.offline.offline_judge.likely_turns",
     "evimem.offline.offline_judge.judge_view", "evimem.offline.offline_judge.quote_likely_turns",

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from evimem.index.hnsw import EMPTY, best, unit_rows
+from evimem.index.hnsw import EMPTY, keep_best_neighbours, unit_rows
 from evimem.types.vectors import Column, Neighbours, Vectors
 
 
@@ -43,4 +43,4 @@ class FlatIndex:
         if len(exclude):
             kept = np.isin(positions, np.array(list(exclude)), invert=True)
             positions, scores = positions[kept], scores[kept]
-        return best(positions, scores, k)
+        return keep_best_neighbours(positions, scores, k)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from evimem.edges.edge_table import NEXT_WEIGHT, UPDATE_WEIGHT, Link, similarity_threshold
 from evimem.edges.fact_vectors import PER_FACT
 from evimem.index.corpus import Corpus, RowBlock, Stored
-from evimem.index.document import found_by, passages, trim_range
+from evimem.index.document import derive_documents, passages, trim_range
 from evimem.index.prepared_query import IndexQuery, Ranked
 from evimem.index.updates import outranks, replaces, topic_of
 from evimem.index.weights import BM25, WEIGHTS
@@ -48,7 +48,7 @@ def stored_turn(entry: Entry) -> StoredTurn:
         kinds.append("link")
     vectors = {} if entry.fact_vectors is None else fact_vectors(entry)
     jobs = {kind: QueuedJob(0, 0.0) for kind in kinds} | {kind: QueuedJob(1, 0.0, why) for kind, why in entry.failed}
-    if (unread := found_by(entry.turn).error) is not None:
+    if (unread := derive_documents(entry.turn).error) is not None:
         jobs["terms"] = QueuedJob(1, 0.0, unread)
     return StoredTurn(entry.turn, entry.facts, passages, vectors, jobs)
 
@@ -96,7 +96,7 @@ def corpus_of(kept: Sequence[StoredTurn], dimension: int) -> Corpus:
     speakers = {name: number for number, name in enumerate(dict.fromkeys(one.turn.speaker for one in kept))}
     for number, one in enumerate(kept, 1):
         place = TurnRows(number, sessions[one.turn.session], speakers[one.turn.speaker])
-        found += make_index_rows(one.turn, place, found_by(one.turn).value, one.facts, one.vectors)
+        found += make_index_rows(one.turn, place, derive_documents(one.turn).value, one.facts, one.vectors)
     corpus = Corpus(dimension)
     if found:
         corpus.extend(RowBlock.of(dict(enumerate(found, 1)), 0, dimension))
@@ -142,7 +142,7 @@ def resolved(query: Query, kept: Sequence[StoredTurn]) -> IndexQuery | None:
 
 def terms_of(turn: Turn) -> set[str]:
     """Return the terms that a turn is found by: of its words, its speaker and its caption."""
-    return {term for document in found_by(turn).value for term in document.terms}
+    return {term for document in derive_documents(turn).value for term in document.terms}
 
 
 def _with_metadata(where: Where, kept: Sequence[StoredTurn]) -> NDArray[np.int64]:

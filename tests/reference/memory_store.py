@@ -12,7 +12,7 @@ from evimem.index.document import passages
 from evimem.index.prepared_query import match_keywords, prepare
 from evimem.raw.turn_log import hash_turn
 from evimem.store.find_facts import passes_filter, score_parts
-from evimem.text.names import is_about
+from evimem.text.names import is_fact_about
 from evimem.types.results import AddReport, EraseReport, TurnOutcome, TurnStatus
 from evimem.types.stored import (
     ANY_FACT,
@@ -201,7 +201,7 @@ class MemoryStore:
             for one in reversed(self._all())
             if scope.admits(one.turn) and not is_discarded(one.turn)
             for fact in statements(facts_of(self._all(), one))
-            if is_about(fact, one.turn.speaker, entity)
+            if is_fact_about(fact, one.turn.speaker, entity)
         ]
         return About(entity, len(found), tuple(found[:limit]))
 

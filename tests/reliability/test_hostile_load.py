@@ -15,8 +15,8 @@ import pytest
 import evimem
 from evimem import EvimemError, Turn, find_times
 from evimem.index.document import passages
-from evimem.query.analysis import analyse, hints
-from evimem.text.names import names
+from evimem.query.analysis import analyse, find_hints
+from evimem.text.names import contains_name
 from evimem.text.sentences import sentences
 from evimem.text.terms import terms, words
 from tests.lateness import piece_seconds
@@ -102,9 +102,9 @@ RANGES = {  # of code points
 }  # fmt: skip
 RANGES_TOO = {"one that stands for eighteen": (0xFDFA, 0xFDFA)}  # takes most of its time: some noise would fail it
 OF_TEXT: dict[str, Callable[[str], object]] = {
-    "find_times": lambda text: find_times(text, NOON), "hints": lambda text: hints(text, ["Mira", "user"], NOON),
+    "find_times": lambda text: find_times(text, NOON), "hints": lambda text: find_hints(text, ["Mira", "user"], NOON),
     "analyse": lambda text: analyse(text, ["Mira", "user"], NOON), "terms": terms, "words": words,
-    "sentences": sentences, "passages": passages, "names": lambda text: names(text, "Mira"),
+    "sentences": sentences, "passages": passages, "names": lambda text: contains_name(text, "Mira"),
 }  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import pytest
 import evimem
 from evimem import Memory, Turn
 from evimem.testing import ScriptedModel
-from evimem.text.names import Sources
+from evimem.text.names import SourceWords
 from evimem.types.trace import Complete
 from tests.doubles import FakeClock
 from tests.llm.mutants import mutants
@@ -46,10 +46,10 @@ def check_grounded(memory: Memory, turn: Turn) -> int:
     for one in found:
         quote = turn.text[slice(*one.span)]
         assert quote.strip(), f"a fact that stands nowhere: {one}"
-        assert one.subject == turn.speaker or Sources([turn.speaker, turn.text]).means(one.subject), (
+        assert one.subject == turn.speaker or SourceWords([turn.speaker, turn.text]).may_refer_to(one.subject), (
             f"an ungrounded fact was stored: {one}"
         )
-        assert Sources([turn.text]).anchor(one.object), f"an ungrounded fact was stored: {one}"
+        assert SourceWords([turn.text]).are_grounded(one.object), f"an ungrounded fact was stored: {one}"
     return len(found)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import evimem
-from evimem.extract.labels import label_in
+from evimem.extract.labels import read_label
 from evimem.judging.judge import MAX_TURN_CALLS, TOOLS
 from evimem.loops import MRAgent
 from evimem.testing import ScriptedModel
@@ -303,7 +303,7 @@ def test_r1_turns_that_are_read_side_by_side_share_their_labels(tmp_path: Path) 
         memory.add("Mira", "I adopted my rex.", time="2024-03-12T18:20", id="b")
         memory.add("Mira", "I adopted a puppy.", time="2024-03-12T18:20", id="c")
         memory.enrich()
-        labels = [label_in(memory._core.store.facts([one])) for one in "abc"]
+        labels = [read_label(memory._core.store.facts([one])) for one in "abc"]
     assert len({label.tag for label in labels}) == len({label.topic for label in labels}) == 1
     assert labels[0].keywords == labels[1].keywords
 

@@ -13,7 +13,7 @@ from random import Random
 from evimem.lang.guess import LANGUAGES, OTHER
 from evimem.times import Conventions
 from evimem.times.find_times import locate_dates, locate_times, may_mention_dates
-from evimem.times.forms import SYNTAX, DateGrammar, grammar
+from evimem.times.forms import SYNTAX, DateGrammar, load_grammar
 from evimem.times.lexicon import EN, DateWords, fold
 from evimem.times.render import onset
 
@@ -48,7 +48,7 @@ def sentences(language: str, random: Random) -> Iterator[str]:
             words = random.choices(ENGLISH, k=3) + random.choices(GLUE, k=4) + random.choices(FIGURES, k=1)
             random.shuffle(words)
             yield " ".join(words)
-    spoken = _Spoken(grammar(language), random)
+    spoken = _Spoken(load_grammar(language), random)
     while True:
         yield spoken.sentence()
 

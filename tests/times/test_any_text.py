@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from evimem.lang.guess import LANGUAGES
 from evimem.times import Conventions, find_times, locate_times, mentions_time, onset, render
-from evimem.times.forms import grammar
+from evimem.times.forms import load_grammar
 from evimem.times.lexicon import as_written, fold, words_of
 
 from .built_sentences import ENGLISH as WORDS
@@ -53,7 +53,7 @@ def test_a_text_that_mentions_no_time_has_none(text, said_at):
 def test_no_form_is_left_out_for_lack_of_its_words_where_it_matches(text, language):
     folded = fold(text)
     words = words_of(folded) | as_written(folded)
-    lacking = [form for form in grammar(language).forms if any(map(words.isdisjoint, form.own_words))]
+    lacking = [form for form in load_grammar(language).forms if any(map(words.isdisjoint, form.required_words))]
     assert [form.form for form in lacking if form.pattern.search(folded)] == []
 
 
@@ -110,7 +110,7 @@ def test_no_text_is_expensive(text: str):
 
 @pytest.mark.parametrize("code", LANGUAGES)
 def test_every_unit_that_is_counted_in_a_month_or_a_year_is_read_or_left_out(code):
-    words = grammar(code).words
+    words = load_grammar(code).words
     for ordinal in list(words.ordinals.values)[:4]:
         for unit in words.units.values:
             for whole in (*list(words.months.values)[:2], "2021"):

@@ -6,7 +6,7 @@ import pytest
 
 from evimem import find_times
 from evimem.lang.guess import LANGUAGES
-from evimem.times.forms import check_slots, grammar, own_words, slots_of
+from evimem.times.forms import check_slots, load_grammar, possible_slot_sets, required_words
 from tests.sizes import REDUCED
 from tests.times.built_sentences import raised
 
@@ -22,7 +22,7 @@ def test_what_a_reading_raises_is_counted() -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_form_of_a_language_tells_its_reader_what_it_reads(language: str) -> None:
-    assert grammar(language).forms
+    assert load_grammar(language).forms
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_a_form_that_can_leave_its_reader_without_a_slot_is_refused_when_it_is_l
 
 
 def test_a_form_tells_what_each_way_through_it_tells() -> None:
-    ways = slots_of("({part}|x)? {day}\\.( {year})?(?! ?{unit})")
+    ways = possible_slot_sets("({part}|x)? {day}\\.( {year})?(?! ?{unit})")
     assert {frozenset(way) for way in ways} == {
         frozenset(slots.split()) for slots in ("day", "day year", "part day", "part day year")
     }
@@ -63,7 +63,7 @@ def test_a_form_tells_what_each_way_through_it_tells() -> None:
     ],
 )
 def test_a_form_needs_the_words_that_stand_whole_in_every_match(form: str, expected: list[str]) -> None:
-    assert [" ".join(sorted(words)) for words in own_words(form)] == expected
+    assert [" ".join(sorted(words)) for words in required_words(form)] == expected
 
 
 MISSING = """

@@ -17,7 +17,7 @@ from evimem.lang import tomllib
 from evimem.lang.guess import LANGUAGES
 from evimem.times import Conventions, find_times, locate_times, mentions_time
 from evimem.times.find_times import locate_dates, may_mention_dates
-from evimem.times.forms import grammar
+from evimem.times.forms import load_grammar
 from evimem.times.lexicon import MAX_TEXT_CHARACTERS, fold
 from evimem.times.readers import READERS
 
@@ -51,7 +51,7 @@ def test_a_sentence_with_a_time_mentions_one(table: Callable[[str], Any], code: 
 
 @pytest.mark.parametrize("code", LANGUAGES)
 def test_every_form_of_a_language_has_a_reader(code: str) -> None:
-    assert {form.reader for form in grammar(code).forms} <= set(READERS)
+    assert {form.reader for form in load_grammar(code).forms} <= set(READERS)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def _toml(code: str) -> dict[str, Any]:
 
 @given(st.sampled_from(CODES), st.data(), st.datetimes())
 def test_times_of_any_text_are_ordered_and_disjoint(code: str, data: st.DataObject, now: datetime) -> None:
-    language = grammar(code).words.language
+    language = load_grammar(code).words.language
     words = ["2023", "31", "5", " ", "から", "月", "de", "le", "كل", *language.words("dates.between")]
     words += [word for name in ("days", "seasons", "thirds") for word in language.table(f"dates.{name}")]
     words += [*language.words("common.weekdays"), *language.words("common.months")]
