@@ -376,10 +376,9 @@ class DateForms:
     @cached_property
     def slot_pieces(self) -> Mapping[str, str]:
         """Parts of forms that fill slots of their own."""
-        amount = (
-            "{count}( |(?<=\\d)){unit}" if self.words.has_spaces else "{count} ?{unit}"
-        ) + "|{amount_word:amounts}"
-        return {"amount": amount, **self.words.table("pieces")}
+        count = "{count}( |(?<=\\d)){unit}" if self.words.has_spaces else "{count} ?{unit}"
+        # A word for an amount goes first: "quinze jours" is two weeks, not fifteen days.
+        return {"amount": "{amount_word:amounts}|" + count, **self.words.table("pieces")}
 
     @cached_property
     def slot_sources(self) -> Mapping[str, str]:
