@@ -396,9 +396,9 @@ class Corpus:
         return math.log(1 + (self.rows - frequency + 0.5) / (frequency + 0.5))
 
     def verbosity(self, speaker: int) -> float:
-        """Return the mean length of a speaker's turns over that of all turns; 1 for a speaker without turns."""
+        """Return the mean length of a speaker's turns over that of all turns; 1 for a speaker of no whole turn."""
         turns, words = self._spoken.get(speaker, (0, 0))
-        return (words / turns) / (self.words / self.turns) if words else 1.0
+        return (words / turns) / (self.words / self.turns) if words and turns else 1.0
 
 
 _STORED = [one for one in vars(Corpus).values() if isinstance(one, Values) and not one.derived]

@@ -90,7 +90,7 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class RelatedTerm:
-    """A term of the same meaning as an asked one: its posting, and how much it counts, in units of 1 / UNIT."""
+    """A term of the same meaning as an asked one: its posting, and how much it counts, in units of 1 / SHARE_UNIT."""
 
     posting: Posting
     share: int

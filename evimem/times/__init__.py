@@ -16,10 +16,9 @@ always counted from the day of saying:
   end of a month.
 * A time of day belongs to the day beside it; after "at", and where no day is near, it is one of today. Hours 1 to 6
   without am or pm are pm. "2 to 4 pm" is a span.
-* "The next day", "a week later", "that Saturday" count from the time named before them; where none is, they are none. *
-Habits, lists of weekdays, and times that are taken back, denied or only supposed are no dates: "in the winter I love
-skiing",
-  "Monday to Friday", "not on Monday", "I'd sell tomorrow".
+* "The next day", "a week later", "that Saturday" count from the time named before them; where none is, they are none.
+* Habits, lists of weekdays, and times that are taken back, denied or only supposed are no dates: "in the winter I love
+  skiing", "Monday to Friday", "not on Monday", "I'd sell tomorrow".
 * Beside a number, year or unit that is not understood nothing is read: "31 June 2023", "Q3 FY24".
 * "Since 2016" and "for three years now" last until now; `onset` is the unit in which they began. A bare duration ("for
   two hours") is no time. "Within two weeks" begins today, "the next two weeks" tomorrow.

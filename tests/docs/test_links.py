@@ -47,3 +47,10 @@ def test_the_links_of_a_page_lead_somewhere(file: Path) -> None:
         if not there or (anchor and led.suffix == ".md" and anchor not in anchors(text_of(led))):
             broken.append(found["target"])
     assert broken == []
+
+
+@pytest.mark.parametrize("name", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_the_files_that_a_newcomer_is_sent_to_exist(name: str) -> None:
+    named = re.findall(r"`((?:evimem|tests|benchmarks)/[\w./-]*\.\w+)`", (ROOT / name).read_text(encoding="utf-8"))
+    assert named
+    assert [one for one in named if not (ROOT / one).exists()] == []
