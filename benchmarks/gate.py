@@ -2,7 +2,7 @@
 
 Messages that need no memory (`messages/`) are put to three memories each, drawn with a seed, and so are requests for
 advice, plans and texts; messages, questions and requests that belong to a chat to their own (`messages/`, `chats/`,
-`strangers/`, `fresh/`, `requests_chats/`). Shares come from five folds over messages and chats; with `--write` the
+`strangers/`, `fresh/`, `requests_*/`). Shares come from five folds over messages and chats; with `--write` the
 constants fitted on all of them go to `evimem/page/gate.json`.
 """
 
@@ -44,11 +44,14 @@ from .requests import read_requests
 from .scoring.labelled_chats import read_chats
 
 HERE = Path(__file__).parent
-MESSAGES, REQUESTS = HERE / "messages", HERE / "requests_chats"
+MESSAGES = HERE / "messages"
+REQUESTS = ("requests_chats", "requests_fresh", "requests_later", "requests_marked", "requests_languages")
+REQUEST_WEIGHT = 3.0  # of the next message of a chat, which is what the gate sees, beside a message out of any
 FOLDS, SEED, MEMORIES = 5, 1, 3
 QUESTIONS = {"chats": 8, "strangers": 5, "fresh": 5}  # of a chat, drawn with the seed
-LOST = {True: 0.012, False: 0.005}  # of what needs a memory, in the folds: in English, in other languages
-NEEDS = frozenset(("question", "needs_memory", "request", "applies", "update", "state", "meta", "lookup", "wish"))
+LOST = {True: 0.015, False: 0.01}  # of what needs a memory, in the folds: in English, in other languages
+NEXT = frozenset(("applies", "update", "state", "meta", "lookup", "wish", "none"))  # kinds of a chat's next messages
+NEEDS = NEXT - {"none"} | {"question", "needs_memory", "request"}
 TOKENS = 800
 MIN_TEXTS = 2  # that a word is listed for
 RIDGE = 5.0
@@ -108,7 +111,7 @@ def measured() -> list[Measured]:
                 Message("question", "", chat.name, Asked(one.text)) for one in draw.sample(told, min(most, len(told)))
             ]
             chats[chat.name] = (chat.turns, asked)
-    for name, turns, requests in read_requests(REQUESTS):
+    for name, turns, requests in (chat for folder in REQUESTS for chat in read_requests(HERE / folder)):
         own = [
             Message(one.kind, "", name, Asked(one.message), datetime.fromisoformat(one.asked_at)) for one in requests
         ]
@@ -183,6 +186,7 @@ def main() -> None:
     for group in (True, False):
         of = english == group
         weights = np.array([of.sum() / (2 * (needs[of] == need).sum()) for need in needs])
+        weights[np.isin(kinds, list(NEXT))] *= REQUEST_WEIGHT
         for number in range(FOLDS):
             seen, unseen = of & (fold != number), of & (fold == number)
             beta = newton(scaled[seen], needs[seen].astype(float), weights[seen], RIDGE)

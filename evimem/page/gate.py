@@ -25,7 +25,7 @@ from ..query.analysis import answer_form, question_words
 from ..text.misspellings import is_known_word
 from ..text.terms import plain, terms, words
 from ..types.vectors import Vectors
-from .question import ENDS_ASKING, Asked, BlockSearch
+from .question import Asked, BlockSearch
 
 TENTH = 10
 USUAL_SCORE = 0.2  # about the score of the tenth hit, where a memory has so many
@@ -72,7 +72,8 @@ def relevance(asked: Asked, found: BlockSearch, vector: Vectors | None) -> float
     total += sum(weight * measured[name] for name, weight in zip(gate.names, weights, strict=True))
     if vector is not None and read:
         total += float(gate.words @ np.asarray(vector, np.float32))
-    return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
+    least = MIN_RELEVANCE if measured["covered"] == 1.0 else 0.0  # one turn holds every word of the message
+    return max(least, 1 / (1 + math.exp(-max(-30.0, min(30.0, total)))))
 
 
 def matches_nothing(asked: Asked, found: BlockSearch) -> bool:
@@ -102,15 +103,15 @@ def gate_signals(asked: Asked, found: BlockSearch, odds: Mapping[str, float] | N
 
     `odds` are those of words; None takes the fitted ones.
     """
-    telling = min(1.0, len(set(terms(asked.text))) / TELLING_TERMS)
+    asked_terms = set(terms(asked.text))
+    telling, most = min(1.0, len(asked_terms) / TELLING_TERMS), max(2, len(asked_terms))
     scores = [hit.score for hit in found.hits[:TENTH]]
     foreign = question_words(asked.text)
     user = foreign.user if foreign else _FIRST_PERSON
     return {
-        "words": telling * sum(hit.parts.get("words", 0.0) for hit in found.hits[:3]) / 3,
+        "covered": max(len(asked_terms.intersection(terms(hit.turn.text))) for hit in found.hits[:3]) / most,
         "meaning": telling * max(hit.parts.get("meaning", 0.0) for hit in found.hits) / WEIGHTS.meaning,
         "above_tenth": telling * (scores[0] - (scores[-1] if len(scores) == TENTH else min(scores[-1], USUAL_SCORE))),
-        "question_mark": float(asked.text.rstrip().endswith(ENDS_ASKING)),
         "question_word": float(or_else("thing", answer_form, asked.text) != "thing"),
         "first_person": float(user.search(plain(asked.text)) is not None),
         "names": float(any(name.casefold() not in KNOWN_ROLES for name in found.hinted.names)),
