@@ -141,8 +141,8 @@ def test_what_the_last_answer_rested_on_is_not_shown_once_it_is_gone(tmp_path: P
 
 def test_a_client_is_greeted_before_what_searches_and_answers_is_imported(tmp_path: Path) -> None:
     greets = (
-        "import sys; from evimem.cli.arguments import parser; words = ['mcp', 'm.evimem'];"
-        "parser(words).parse_args(words); from evimem.adapters.mcp_server import MemoryTools, build;"
+        "import sys; from evimem.cli.arguments import make_parser; words = ['mcp', 'm.evimem'];"
+        "make_parser(words).parse_args(words); from evimem.adapters.mcp_server import MemoryTools, build;"
         "build(MemoryTools(None, '')); print(*[name for name in sys.modules if name.startswith('evimem.')])"
     )
     done = subprocess.run([sys.executable, "-c", greets], capture_output=True, text=True, check=True)
