@@ -154,7 +154,7 @@ def _built(target: str, by: str, options: Mapping[str, Any], task: UserTask) -> 
                 refused.append(f"{shown(task.user)}, line {number} of theirs: {error}")
 
     key = key_of(task.user)
-    with Memory(make_core(_place(target).of(key), owner=key, **options), None) as memory:
+    with Memory(make_core(_place(target).locate(key), owner=key, **options), None) as memory:
         report: AddReport = memory.extend(turns())
         memory.enrich()
         facts = memory.stats().facts
