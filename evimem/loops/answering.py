@@ -61,9 +61,13 @@ def _quote_instead(session: Session, check: Check, why: str | None) -> Flow[Draf
 
 
 def _contradicts_itself(check: Check) -> bool:
-    """Whether a verdict without an answer says that the evidence suffices, or names evidence that was not shown."""
+    """Whether a verdict without an answer says that the evidence suffices, or names evidence that was not shown.
+
+    A calibrated confidence is believed: it was fitted on how often such verdicts were right.
+    """
     verdict = check.verdict
-    return check.lowered or verdict.tier in {Tier.EXACT, Tier.INFERRABLE} or verdict.signals.get("dropped", 0.0) > 0.0
+    suffices = check.lowered or verdict.tier in {Tier.EXACT, Tier.INFERRABLE}
+    return verdict.probability is None and (suffices or verdict.signals.get("dropped", 0.0) > 0.0)
 
 
 def _ask_for_answer(session: Session, check: Check) -> Flow[Draft]:
