@@ -178,7 +178,7 @@ class Undated(RuleExtractor):
 
 def steps_of_a_rebuild(memory, most):
     """Rebuild a memory, and end it after so many effects; return how many there were."""
-    flow, answer = vars(Memory.rebuild)["flow"](memory), None
+    flow, answer = memory._core.rebuild(None, reread=False), None
     with closing(flow):
         for step in range(most):
             try:
