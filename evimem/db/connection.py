@@ -651,7 +651,7 @@ def is_log_of_file(path: Path, vfs: str | None = None, key: Key | None = None, s
             if (header := read_log_header(read)) is None:
                 return True
             state = _state_without_log(path, vfs, key, page_size_of_header(header))
-            if not _is_truncated(path, read, header):
+            if not _is_page_missing(path, read, header):
                 states = set(read_states(read, header) if key is None else _encrypted_states(path, vfs, key))
                 if not states or state in states:
                     return True
@@ -736,7 +736,7 @@ def note_closed(db: apsw.Connection) -> None:
         db.execute(sql, (state,))
 
 
-def _is_truncated(path: Path, read: Callable[[int, int], bytes], header: bytes) -> bool:
+def _is_page_missing(path: Path, read: Callable[[int, int], bytes], header: bytes) -> bool:
     """Return whether a page is neither in a file nor in its log; False for a file that is gone."""
     from .log_states import lacks_pages  # noqa: PLC0415 - numpy, as above
 

@@ -83,7 +83,7 @@ class SessionAligner:
             return self._align_all_known()
         entire = self.complete and all(one is None for one in self.kept[: end - overlap])
         longer = entire and size > calls.size
-        tells = self._are_distinctive(range(overlap)) or self._is_last_list(overlap)
+        tells = self._are_distinctive(range(overlap)) or self._repeats_last_messages(overlap)
         sure = not self._callers_lists_are_new or longer or tells or self._has_same_call_time(overlap)
         known = overlap if sure else 0
         if not entire and not (known and size - known <= max(2, calls.step)):  # it may be a changed or an older list
@@ -123,7 +123,9 @@ class SessionAligner:
         if self.is_cut or self._has_same_call_time(size):
             return self._align_first_as_known(size)
         if self._is_exchange or (
-            self._callers_lists_are_new and not self._are_distinctive(range(size)) and not self._is_last_list(size)
+            self._callers_lists_are_new
+            and not self._are_distinctive(range(size))
+            and not self._repeats_last_messages(size)
         ):
             is_resent = size == 1 and len(self.texts[0]) >= _SAID_ONCE  # as after a reply that failed
             return self._align_grown_list("new", 0, uncertain=int(is_resent))
@@ -236,8 +238,8 @@ class SessionAligner:
         """Whether messages are not there by chance: so many of them say different things, at some length."""
         return len({self.given[one] for one in indices if is_distinctive(self.texts[one])}) >= least
 
-    def _is_last_list(self, count: int) -> bool:
-        """Whether the first so many messages are the last list, or the session, and too varied to be so by chance."""
+    def _repeats_last_messages(self, count: int) -> bool:
+        """Return whether the first `count` messages repeat the last list, or the session, not by chance."""
         entire = self.complete and count == len(self.kept)
         return (count == self.calls.size or entire) and len(set(self.given[:count])) >= _MIN_VARIED_MESSAGES
 

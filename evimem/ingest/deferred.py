@@ -302,7 +302,7 @@ def process_batches(store: Store, conventions: Conventions = Conventions()) -> F
     collected = failed = handed_in = 0
     refused: ModelError | None = None
     for batch_id in _read_open_batches(store):
-        read = yield from _collect_batch(store, batch_id, conventions)
+        read = yield from _store_batch_results(store, batch_id, conventions)
         collected, failed = collected + len(read.extracted), failed + len(read.errors)
         refused = refused or read.refusal
     if refused is not None:
@@ -340,7 +340,7 @@ class _BatchRead:
         return next(iter(self.errors.values())) if of_endpoint else None
 
 
-def _collect_batch(store: Store, batch_id: str, conventions: Conventions) -> Flow[_BatchRead]:
+def _store_batch_results(store: Store, batch_id: str, conventions: Conventions) -> Flow[_BatchRead]:
     """Store the facts of a batch that has ended, postpone the jobs without a usable reply, and take it off the list."""
     jobs, earlier = _add_earlier_turns(store, store.due("extract", MAX_REQUESTS, _batch_reason(batch_id)))
     try:

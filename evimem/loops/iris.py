@@ -119,13 +119,13 @@ class Refining(Rounds):
             if seeds:
                 found.expand(seeds, None if self._how.unranked else hop, number)
             if on and self.last is None:
-                yield from self._find_parts(found, number)
+                yield from self._find_page_parts(found, number)
             if on and (self.last is None or session.has("anchor")):
                 hits = yield from found.searches.rank(question, found.searches.depth_limit)
                 found.keep(fitting(session, hits, "further", number), "further", number)
         return len(found.evidence) > before
 
-    def _find_parts(self, found: Retrieval, number: int) -> Flow[None]:
+    def _find_page_parts(self, found: Retrieval, number: int) -> Flow[None]:
         """Add the parts of a page beside the hits of its search."""
         session, task = self.session, self.session.task
         if not session.has("index"):
