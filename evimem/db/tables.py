@@ -78,7 +78,7 @@ def is_storable_text(value: object) -> bool:
 
 
 def decode_text(value: Any) -> str:
-    """Return the text that `encode_text` made encode_text."""
+    """Return the text of a value that `encode_text` made."""
     return value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else value
 
 

@@ -82,7 +82,7 @@ class Remembering:
         """
         self._store = store
         self._messages, self._session, self._time, self._ingestion = messages, session, time, ingestion
-        self._has_same_call_time, self._replace = again, replace
+        self._again, self._replace = again, replace
         self._strict = ingestion.strict
         outcomes = [ingestion.admit_turn(turn) for turn in self._turns(messages)]
         self._refused = {number: one for number, one in enumerate(outcomes) if isinstance(one, TurnStatus)}
@@ -227,7 +227,7 @@ class Remembering:
             elif former is not None:
                 self._change(number, former, by_id=is_first)
                 self._changed[number] = former
-            elif not self._has_same_call_time and self._is_forgotten(number, found):
+            elif not self._again and self._is_forgotten(number, found):
                 self._settle(number, "forgotten")
             elif not is_first:
                 self._new[number] = replace(turn, id=uuid4().hex)
@@ -241,12 +241,7 @@ class Remembering:
             return former
         if former is not None or message.role == "system":
             same = stored.copies.get((message.id, said))  # of an earlier version, under another id
-            if (
-                same is None
-                and former is None
-                and not self._has_same_call_time
-                and self._new[number].id not in found.forgotten
-            ):
+            if same is None and former is None and not self._again and self._new[number].id not in found.forgotten:
                 same = self._same_prompt(self._new[number], stored.near)
                 if same is not None:
                     why = "it differs in its date or wording from a system prompt that is stored, which stays"
@@ -542,7 +537,7 @@ class Remembering:
                 self._messages[number], self._message_of(place.turn)
             )
             self._settle(number, "exists", place.turn.id, _CUT_OFF if is_cut else None)
-        elif not self._has_same_call_time:
+        elif not self._again:
             self._settle(number, "forgotten")
         elif number in self._new:
             self._places[self._new[number].id] = place.seq

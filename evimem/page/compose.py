@@ -424,7 +424,8 @@ def is_passed_on(text: str, said: str) -> bool:
 
     if said == text:
         return False
-    start = text.find(said.partition(CAPTION_OPENS)[0])
+    shown = said.partition(CAPTION_OPENS)[0].lstrip("\u2026 ")
+    start = text.find(shown.partition(" \u2026")[0])
     return any(first <= start < last for first, last in find_passed_on_ranges(text[:READ_CHARACTERS]))
 
 
@@ -530,7 +531,7 @@ class Filling:
     def add_rest(self, known: Line) -> None:
         """Take the words of a turn that its line does not show, if there are any and they fit."""
         if rest := unseen_words(known):
-            self._take(replace(known, said=rest, worked_out=(), part=""), again=True)
+            self._take(replace(known, said=rest, worked_out=(), part="", is_quoted=False), again=True)
 
     def _extend_last(self, line: Line, added: str) -> None:
         """Put a line with more text in the place of the last one, where what is added fits."""

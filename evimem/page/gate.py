@@ -25,7 +25,7 @@ from ..query.analysis import answer_form, question_words
 from ..text.misspellings import is_known_word
 from ..text.terms import plain, terms, words
 from ..types.vectors import Vectors
-from .question import Asked, BlockSearch
+from .question import MAX_READ_CHARACTERS, Asked, BlockSearch
 
 TENTH = 10
 USUAL_SCORE = 0.2  # about the score of the tenth hit, where a memory has so many
@@ -72,8 +72,19 @@ def relevance(asked: Asked, found: BlockSearch, vector: Vectors | None) -> float
     total += sum(weight * measured[name] for name, weight in zip(gate.names, weights, strict=True))
     if vector is not None and read:
         total += float(gate.words @ np.asarray(vector, np.float32))
-    least = MIN_RELEVANCE if measured["covered"] == 1.0 else 0.0  # one turn holds every word of the message
+    least = MIN_RELEVANCE if measured["covered"] == 1.0 and _tells_more(asked, found) else 0.0
     return max(least, 1 / (1 + math.exp(-max(-30.0, min(30.0, total)))))
+
+
+def _best_terms(found: BlockSearch) -> list[set[str]]:
+    """Return the terms of each of the best hits, of long ones those of the passage that was found."""
+    best = ((hit.turn.text, hit.span[0] if hit.span else 0) for hit in found.hits[:3])
+    return [set(terms(text[start : start + MAX_READ_CHARACTERS])) for text, start in best]
+
+
+def _tells_more(asked: Asked, found: BlockSearch) -> bool:
+    """Return whether one of the best hits holds every word of a message and more: it does not only ask the same."""
+    return any(set(terms(asked.text)) < one for one in _best_terms(found))
 
 
 def matches_nothing(asked: Asked, found: BlockSearch) -> bool:
@@ -109,7 +120,7 @@ def gate_signals(asked: Asked, found: BlockSearch, odds: Mapping[str, float] | N
     foreign = question_words(asked.text)
     user = foreign.user if foreign else _FIRST_PERSON
     return {
-        "covered": max(len(asked_terms.intersection(terms(hit.turn.text))) for hit in found.hits[:3]) / most,
+        "covered": max(len(asked_terms & one) for one in _best_terms(found)) / most,
         "meaning": telling * max(hit.parts.get("meaning", 0.0) for hit in found.hits) / WEIGHTS.meaning,
         "above_tenth": telling * (scores[0] - (scores[-1] if len(scores) == TENTH else min(scores[-1], USUAL_SCORE))),
         "question_word": float(or_else("thing", answer_form, asked.text) != "thing"),

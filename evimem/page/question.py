@@ -17,7 +17,7 @@ from ..lang.guess import LANGUAGES, guess_language
 from ..loaders.chat_messages import message_words
 from ..loaders.json_values import fields_of_object
 from ..protocols import Store
-from ..query.analysis import find_hints, looked_for
+from ..query.analysis import find_hints, looked_for, shorten_text
 from ..query.find_turns import QuestionVectors, query_of, search_with_hints, user_among
 from ..text.memory_fence import without_blocks
 from ..text.terms import STOP_WORDS, plainest, terms, words
@@ -29,7 +29,7 @@ WORD_DECAY_RATIO = 0.5  # of the words taken from a message for each that came a
 MAX_REFERENCE_WORDS = 12  # taken from the message just before, and fewer from those before it
 MAX_PROMPT_MESSAGES = 50  # of a prompt, the newest, whose turns are left out
 FOLLOW_UP_WORDS = 4  # words of a message that is a follow-up without saying so ("Tuesday?")
-MAX_READ_CHARACTERS = 1_000  # characters of an earlier message
+MAX_READ_CHARACTERS = 1_000  # characters of an earlier message, or of a hit that the gate compares
 LEAST, MOST = 24, 200  # turns that a search is asked for
 TOKENS_PER_HIT = 12  # tokens of a page for each of them
 ASSISTANT_ROLE = "assistant"
@@ -68,7 +68,7 @@ class Asked:
         Beside words of others its own count twice: a message that names its topic is not drowned in the last one.
         """
         found = {word.casefold(): None for word in words(self.text)}
-        text = [self.text_without_context] * (2 if self.earlier else 1)
+        text = [or_else(self.text, looked_for, self.text)] * (2 if self.earlier else 1)
         for age, earlier in enumerate(self.earlier):
             new = [word for word in or_else([], _telling, earlier) if word.casefold() not in found]
             text += new[: int(MAX_REFERENCE_WORDS * WORD_DECAY_RATIO**age)]
@@ -83,7 +83,7 @@ class Asked:
     @property
     def text_without_context(self) -> str:
         """The message itself, of a long one its two ends."""
-        return or_else(self.text, looked_for, self.text)
+        return or_else(self.text, shorten_text, self.text)
 
 
 def read_messages(messages: Sequence[Any], newest: str) -> Asked:

@@ -207,12 +207,17 @@ def check_asked(what: str, text: str) -> None:
         raise InvalidQuery(f"the {what} has {len(text)} characters; expected at most {MOST_ASKED}")
 
 
-def looked_for(text: str) -> str:
-    """Return the part of a text to search: all of it, or its two ends, where a question stands by pasted text.
+def shorten_text(text: str) -> str:
+    """Return the part of a text that is read: all of it, or its two ends, where a question stands by pasted text."""
+    return text if len(text) <= 2 * _EITHER_END else f"{text[:_EITHER_END]} {text[-_EITHER_END:]}"
 
-    A question for the asker's own name is joined by the words of an introduction: "Hi, I'm Ilse" shares none with it.
+
+def looked_for(text: str) -> str:
+    """Return the words to search for: the text, shortened, and those of an introduction for the asker's own name.
+
+    A question for that name shares no word with "Hi, I'm Ilse".
     """
-    read = text if len(text) <= 2 * _EITHER_END else f"{text[:_EITHER_END]} {text[-_EITHER_END:]}"
+    read = shorten_text(text)
     return " ".join((read, *(told for asked, told in _introductions() if asked.search(read))))
 
 

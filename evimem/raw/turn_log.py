@@ -58,10 +58,6 @@ class NameTable:
             found |= added
         return found
 
-    def read_names(self) -> tuple[str, ...]:
-        """Return every name, in the order in which they were added. Raise ValueError for a damaged one."""
-        return self.names_of_rows(self._db.select(self._table, "name", "ord"))
-
     def names_of_rows(self, rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
         """Return the names of rows. Raise ValueError for a damaged one."""
         names = tuple(row[0] for row in rows)
